@@ -1,0 +1,1 @@
+"""What to answer: a position's score, its moves and why, from a store or by live search."""

@@ -1,0 +1,1 @@
+"""What to do: matches, players, and the terminal."""
