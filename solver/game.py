@@ -1,0 +1,119 @@
+"""Games: cells, the lines that end them, and whether completing a line wins or loses.
+
+A game is `cells` cells, numbered from 0, and a set of `lines`, each a bit mask of cells. Players take
+turns claiming a free cell, X first; whoever first holds every cell of a line has won or, in misère
+play, has lost. Rows and columns matter only for drawing a board and naming its cells.
+
+Cells of an m,n,k board are numbered row by row from the top left, so bit 0 is a1:
+
+         a  b  c  d
+    1    0  1  2  3
+    2    4  5  6  7
+    3    8  9 10 11
+    4   12 13 14 15
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from solver.errors import BoardError, GameError
+
+SOLVABLE_CELLS = 25
+"""The largest board that the two solvers take on."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game of claiming cells until somebody completes a line."""
+
+    name: str
+    rows: int
+    columns: int
+    lines: tuple[int, ...]
+    misere: bool = False
+
+    @property
+    def cells(self) -> int:
+        """How many cells the board has."""
+        return self.rows * self.columns
+
+    @property
+    def full(self) -> int:
+        """The set of all cells."""
+        return (1 << self.cells) - 1
+
+    @cached_property
+    def lines_through(self) -> tuple[tuple[int, ...], ...]:
+        """For each cell, the lines that contain it."""
+        return tuple(tuple(ln for ln in self.lines if ln >> cell & 1) for cell in range(self.cells))
+
+    def completed(self, stones: int) -> list[int]:
+        """The lines that a set of cells contains."""
+        return [line for line in self.lines if line & stones == line]
+
+    def completes(self, stones: int, cell: int) -> bool:
+        """Whether a set of cells that contains `cell` holds a line through it."""
+        return any(line & stones == line for line in self.lines_through[cell])
+
+    def cell_name(self, cell: int) -> str:
+        """The name of a cell: its column's letters, then its row's number from the top (`a1`)."""
+        row, column = divmod(cell, self.columns)
+        letters = ""
+        column += 1
+        while column:
+            column, letter = divmod(column - 1, 26)
+            letters = chr(ord("a") + letter) + letters
+        return f"{letters}{row + 1}"
+
+    @cached_property
+    def cells_by_name(self) -> dict[str, int]:
+        """Every cell under its name."""
+        return {self.cell_name(cell): cell for cell in range(self.cells)}
+
+    def cell(self, name: str) -> int:
+        """The cell of that name, in either case; BoardError if there is none."""
+        found = self.cells_by_name.get(name.strip().lower())
+        if found is None:
+            last = self.cell_name(self.cells - 1)
+            raise BoardError(f"no cell {name!r} on a {self.name} board: cells run from 'a1' to {last!r}")
+        return found
+
+
+def grid(rows: int, columns: int, k: int, *, misere: bool = False) -> Game:
+    """The m,n,k game: `rows` by `columns`, k in a row across, down or diagonally."""
+    if min(rows, columns, k) < 1:
+        raise GameError(f"no game {rows},{columns},{k}: rows, columns and k must each be 1 or more")
+    if k > max(rows, columns):
+        raise GameError(
+            f"no game {rows},{columns},{k}: {k} in a row do not fit; k can be {max(rows, columns)} at the most"
+        )
+    steps = ((0, 1), (1, 0), (1, 1), (1, -1))
+    lines = {
+        sum(1 << (row + i * down) * columns + column + i * right for i in range(k))
+        for row in range(rows)
+        for column in range(columns)
+        for down, right in steps
+        if row + (k - 1) * down < rows and 0 <= column + (k - 1) * right < columns
+    }
+    name = f"{rows},{columns},{k}" + (",misere" if misere else "")
+    return Game(name, rows, columns, tuple(sorted(lines)), misere)
+
+
+def parse_game(text: str) -> Game:
+    """The game that a notation names: `4,4,4`, or `3,3,3,misere`; GameError if it names none."""
+    parts = [part.strip().lower() for part in text.split(",")]
+    misere = len(parts) == 4 and parts[3] in ("misere", "misère")
+    numbers = parts[:3] if misere else parts
+    if len(numbers) != 3 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in numbers):
+        raise GameError(f"cannot read game {text!r}: write rows,columns,k, such as 4,4,4 or 3,3,3,misere")
+    rows, columns, k = map(int, numbers)
+    return grid(rows, columns, k, misere=misere)
+
+
+def require_solvable(game: Game) -> None:
+    """Nothing, if the solvers can take the game; GameError if its board is too large."""
+    if game.cells > SOLVABLE_CELLS:
+        raise GameError(
+            f"game {game.name!r} has {game.cells} cells, too many to solve: boards of up to "
+            f"{SOLVABLE_CELLS} cells can be, such as 4,4,4 or 5,5,5"
+        )

@@ -1,0 +1,151 @@
+"""Positions: X's cells and O's cells, and the one notation in which boards are read and written.
+
+    X.../.O../..../....
+
+Rows from the top, joined by `/`; `X`, `O` and `.` for an empty cell. On input also lower case, `-`
+or `_` for an empty cell, a number for a run of empty cells (`1X2/4/4/4`), and no separators at all.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+
+from solver.errors import BoardError
+from solver.game import Game
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """X's cells and O's cells of one game. X moves first, so the counts tell whose turn it is."""
+
+    game: Game
+    x: int = 0
+    o: int = 0
+
+    @property
+    def stones(self) -> int:
+        """How many cells are taken."""
+        return (self.x | self.o).bit_count()
+
+    @property
+    def mover(self) -> str:
+        """`X` or `O`: whose turn the counts say it is, even when the game is over."""
+        return "XO"[self.stones % 2]
+
+    @property
+    def completer(self) -> str | None:
+        """Who holds a whole line: `X`, `O` or nobody."""
+        if self.game.completed(self.x):
+            return "X"
+        return "O" if self.game.completed(self.o) else None
+
+    @property
+    def winner(self) -> str | None:
+        """Who has won; None for a draw and while the game is on."""
+        completer = self.completer
+        if completer and self.game.misere:
+            return "O" if completer == "X" else "X"
+        return completer
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.x | self.o == self.game.full or self.completer is not None
+
+    @property
+    def legal(self) -> list[int]:
+        """The cells that can be claimed now, in order; none when the game is over."""
+        return [] if self.over else list(_cells(self.game.full & ~(self.x | self.o)))
+
+    def play(self, cell: int) -> "Position":
+        """The position after the side to move claims `cell`; BoardError if it may not."""
+        if not 0 <= cell < self.game.cells:
+            raise BoardError(f"no cell {cell!r}: cells are numbered 0 to {self.game.cells - 1}")
+        name = self.game.cell_name(cell)
+        if (self.x | self.o) >> cell & 1:
+            raise BoardError(f"cell {name!r} is taken: choose an empty cell")
+        if self.over:
+            raise BoardError(f"no move {name!r}: the game is over")
+        if self.mover == "X":
+            return Position(self.game, self.x | 1 << cell, self.o)
+        return Position(self.game, self.x, self.o | 1 << cell)
+
+    def score_if_over(self) -> int | None:
+        """The score for the side to move of a finished game; None while it is on."""
+        if not self.over:
+            return None
+        worth = self.game.cells + 1 - self.stones
+        return 0 if self.winner is None else worth if self.winner == self.mover else -worth
+
+    def __str__(self) -> str:
+        """The board, in the notation that `parse` reads."""
+        marks = "".join(".XO"[(self.x >> c & 1) + 2 * (self.o >> c & 1)] for c in range(self.game.cells))
+        width = self.game.columns
+        return "/".join(marks[i : i + width] for i in range(0, len(marks), width))
+
+    def __repr__(self) -> str:
+        return f"<Position {self.game.name} {self}>"
+
+
+def parse(game: Game, text: str) -> Position:
+    """The position that a board describes; BoardError if no game could have reached it."""
+    return check(Position(game, *_stones(game, text)))
+
+
+def check(position: Position) -> Position:
+    """The same position; BoardError, saying why, if no game could have reached it."""
+    game, board = position.game, str(position)
+    xs, os = position.x.bit_count(), position.o.bit_count()
+    if xs - os not in (0, 1):
+        raise BoardError(f"board {board!r} has {xs} X and {os} O: X moves first, so X has as many or one more")
+    lines = {"X": game.completed(position.x), "O": game.completed(position.o)}
+    if lines["X"] and lines["O"]:
+        raise BoardError(f"board {board!r} has lines of both X and O: the game ended at the first")
+    last = "O" if position.mover == "X" else "X"
+    if lines[position.mover]:
+        raise BoardError(
+            f"board {board!r} has a line of {position.mover}, yet {last} moved last: the game ended before that move"
+        )
+    if lines[last] and not reduce(and_, lines[last]):
+        raise BoardError(
+            f"board {board!r} has lines of {last} that no single move completes: the game ended before the last"
+        )
+    return position
+
+
+def is_reachable(position: Position) -> bool:
+    """Whether some game reaches the position."""
+    try:
+        check(position)
+    except BoardError:
+        return False
+    return True
+
+
+def _stones(game: Game, text: str) -> tuple[int, int]:
+    board = text.strip()
+    bad = re.search(r"[^XxOo._\-/0-9]", board)
+    if bad:
+        raise BoardError(f"board {text!r} has {bad[0]!r}: write X, O and . for an empty cell, rows joined by /")
+    if len(board) > 10 * game.cells + 10:
+        raise BoardError(f"board {text[:40] + '...'!r} is too long: {game.name} has {game.cells} cells")
+    marks = re.sub(r"\d+", lambda run: "." * min(int(run[0]), game.cells + 1), board.upper())
+    rows = marks.split("/")
+    if len(rows) > 1 and (len(rows) != game.rows or any(len(row) != game.columns for row in rows)):
+        raise BoardError(
+            f"board {text!r} has rows of {', '.join(str(len(row)) for row in rows)} cells: "
+            f"{game.name} has {game.rows} rows of {game.columns}"
+        )
+    cells = "".join(rows)
+    if len(cells) != game.cells:
+        raise BoardError(f"board {text!r} has {len(cells)} cells: {game.name} has {game.cells}")
+    return tuple(sum(1 << i for i, mark in enumerate(cells) if mark == who) for who in "XO")  # type: ignore[return-value]
+
+
+def _cells(cells: int) -> Iterator[int]:
+    while cells:
+        low = cells & -cells
+        yield low.bit_length() - 1
+        cells ^= low

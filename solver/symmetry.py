@@ -1,0 +1,115 @@
+"""Symmetries: the permutations of the cells that map the set of lines onto itself.
+
+They are discovered from the lines and never listed by hand. 4,4,4 has 32: the square's 8, times 4
+because swapping the inner and the outer rows together with the same columns keeps all ten lines.
+
+A symmetry is a tuple `g` with `g[cell]` the image of `cell`; the image of a set is the set of the
+images. Any subgroup is sound for everything built on it, so a group of more than `LARGEST` is cut
+down to the symmetries that leave some of its cells in place, which are a subgroup.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import or_
+
+from solver.game import Game
+
+LARGEST = 512
+
+Symmetry = tuple[int, ...]
+
+
+def symmetries(game: Game) -> tuple[Symmetry, ...]:
+    """The game's symmetries, sorted, the identity first; a subgroup if they are more than LARGEST."""
+    for held in range(game.cells + 1):
+        found = list(islice(_automorphisms(game, held), LARGEST + 1))
+        if len(found) <= LARGEST:
+            return tuple(sorted(found))
+    raise AssertionError("holding every cell leaves the identity alone")
+
+
+def image(g: Sequence[int], cells: int) -> int:
+    """The image of a set of cells under one symmetry, cell by cell."""
+    moved = 0
+    while cells:
+        low = cells & -cells
+        moved |= 1 << g[low.bit_length() - 1]
+        cells ^= low
+    return moved
+
+
+def inverse(g: Sequence[int]) -> Symmetry:
+    """The symmetry that undoes `g`."""
+    back = [0] * len(g)
+    for cell, moved in enumerate(g):
+        back[moved] = cell
+    return tuple(back)
+
+
+class Images:
+    """The images of a set under every symmetry at once.
+
+    A set is taken in chunks of eight cells. Each chunk's images are computed when first met, from
+    those of a set with one cell less, and kept, so a fresh process pays only for what it asks.
+    """
+
+    def __init__(self, group: Sequence[Symmetry]) -> None:
+        """Prepare the images of single cells under each symmetry in `group`."""
+        self._known: dict[int, tuple[int, ...]] = {0: (0,) * len(group)}
+        for cell in range(len(group[0])):
+            self._known[1 << cell] = tuple(1 << g[cell] for g in group)
+
+    def of(self, cells: int) -> list[int]:
+        """The images of a set of cells, in the group's order."""
+        images = list(self._chunk(cells & 0xFF))
+        rest, shift = cells >> 8, 8
+        while rest:
+            images = list(map(or_, images, self._chunk((rest & 0xFF) << shift)))
+            rest, shift = rest >> 8, shift + 8
+        return images
+
+    def _chunk(self, cells: int) -> tuple[int, ...]:
+        found = self._known.get(cells)
+        if found is None:
+            low = cells & -cells
+            found = self._known[cells] = tuple(map(or_, self._chunk(cells ^ low), self._known[low]))
+        return found
+
+
+def _automorphisms(game: Game, held: int) -> Iterator[Symmetry]:
+    """Every permutation that keeps the set of lines and leaves cells 0..held-1 in place.
+
+    A cell may only go where the lines through it have the same sizes, and a pair of cells only
+    where the lines through both have: whole lines are checked as soon as their last cell is placed.
+    """
+    cells, lines = game.cells, set(game.lines)
+    kind = _kinds(game)
+    ends = [[ln for ln in game.lines if ln.bit_length() == cell + 1] for cell in range(cells)]
+    g: list[int] = []
+
+    def place(cell: int, taken: int) -> Iterator[Symmetry]:
+        if cell == cells:
+            yield tuple(g)
+            return
+        for target in [cell] if cell < held else range(cells):
+            if taken >> target & 1 or kind[cell][cell] != kind[target][target]:
+                continue
+            if any(kind[cell][other] != kind[target][g[other]] for other in range(cell)):
+                continue
+            g.append(target)
+            if all(image(g, line) in lines for line in ends[cell]):
+                yield from place(cell + 1, taken | 1 << target)
+            g.pop()
+
+    return place(0, 0)
+
+
+def _kinds(game: Game) -> list[list[int]]:
+    """For each pair of cells a number: the same wherever the lines through both have the same sizes."""
+    numbers: dict[tuple[int, ...], int] = {}
+
+    def kind(pair: int) -> int:
+        sizes = tuple(sorted(line.bit_count() for line in game.lines if line & pair == pair))
+        return numbers.setdefault(sizes, len(numbers))
+
+    return [[kind(1 << a | 1 << b) for b in range(game.cells)] for a in range(game.cells)]
