@@ -1,0 +1,37 @@
+"""Timing both solvers: the figures that README gives, on the machine at hand."""
+
+from time import perf_counter
+
+from solver.build import compile_kernels
+from solver.game import Game, require_solvable
+from solver.position import Position
+from solver.symmetry import symmetries
+
+
+def bench(game: Game) -> dict[str, int | float]:
+    """Seconds and counts of compiling or loading, sweeping, and searching, on one thread."""
+    require_solvable(game)
+    clock = perf_counter()
+    compile_kernels()
+    results: dict[str, int | float] = {"kernels_seconds": perf_counter() - clock}
+
+    from solver.alphabeta import AlphaBeta
+    from solver.halves import board
+    from solver.sweep import layers
+
+    group = symmetries(game)
+    clock = perf_counter()
+    places = 0
+    for layer in layers(board(game, group)):
+        for chunk in layer.chunks(1):
+            for pages in layer.fill(chunk):
+                places += pages.scores.size
+    seconds = perf_counter() - clock
+    results |= {"sweep_seconds": seconds, "sweep_places": places, "sweep_nanoseconds_per_place": 1e9 * seconds / places}
+
+    search = AlphaBeta(game, group, limit=10_000_000)
+    clock = perf_counter()
+    score = search.score(Position(game))
+    seconds = perf_counter() - clock
+    results |= {"search_seconds": seconds, "search_nodes": search.nodes, "search_finished": int(score is not None)}
+    return results

@@ -1,0 +1,116 @@
+"""Building a store: prove the game, pack its pages as they come, write them in order, seal the file."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from solver.game import Game, require_solvable
+from solver.position import Position
+from solver.progress import Progress, Tell, silent
+from solver.store import Manifest, Record, StoreWriter, pack
+from solver.symmetry import symmetries
+
+if TYPE_CHECKING:
+    from solver.prove import Summary
+    from solver.sweep import Pages
+
+NODE_LIMIT = 200_000
+"""Where the search of the empty board, made for its node count, is given up."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a build did."""
+
+    path: Path
+    size: int
+    manifest: Manifest
+    summary: "Summary"
+    empty_board: tuple[int, int] | None
+    """Nodes and cut-offs of one search from the empty board, with nothing in its table; None if given up."""
+    seconds: dict[str, float]
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What was done, in words, line by line."""
+        places = f"{self.summary.checked:,} places searched, {self.summary.nodes:,} nodes"
+        if self.summary.abandoned:
+            places += f"; {self.summary.abandoned:,} searches given up after {self.summary.limit:,}"
+        nodes = f"given up after {NODE_LIMIT:,} nodes"
+        if self.empty_board:
+            nodes = "{:,} nodes, {:,} cut-offs".format(*self.empty_board)
+        return [
+            ("alpha-beta", f"{nodes} from the empty board"),
+            ("check", f"{places}, no difference"),
+            ("seconds", ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in self.seconds.items())),
+            ("file", f"{self.path} ({self.size:,} bytes)"),
+        ]
+
+
+def build(game: Game, path: Path, *, jobs: int, tell: Tell = silent) -> Report:
+    """Solve a game with both solvers and write its store. Nothing is written unless they agree."""
+    require_solvable(game)
+    start = perf_counter()
+    tell(Progress("compiling"))
+    compile_kernels()
+    from solver.prove import Proof
+
+    compiled = perf_counter()
+    group = symmetries(game)
+    with StoreWriter(path) as writer:
+        proof: Proof[Record] = Proof(game, group, _packed, jobs=jobs, tell=tell)
+        for records in proof:
+            for record in records:
+                writer.put(record)
+        proved = perf_counter()
+        empty_board = _search_empty_board(game, group)
+        summary = proof.summary
+        manifest = Manifest(game, group, summary.score, summary.table(), writer.digest())
+        searched = perf_counter()
+        tell(Progress("writing"))
+        writer.finish(manifest)
+    share = {phase: seconds / jobs for phase, seconds in summary.seconds.items()}
+    seconds = {
+        "compile": compiled - start,
+        "solve": share["solve"],
+        "check": share["check"] + searched - proved,
+        "write": (proved - compiled) - share["solve"] - share["check"] + perf_counter() - searched,
+    }
+    return Report(path, path.stat().st_size, manifest, summary, empty_board, seconds)
+
+
+def compile_kernels() -> None:
+    """Import all kernels, which compiles them or loads them from the cache.
+
+    Where nothing is cached yet, another process compiles the second solver's meanwhile.
+    """
+    from solver.jit import CACHE
+
+    other = None
+    if not any(CACHE.glob("*/check.*.nbi")):
+        command = [sys.executable, "-c", "import solver.check, solver.tally"]
+        quiet = subprocess.DEVNULL
+        other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+    try:
+        import solver.pages
+
+        if other is not None:
+            other.wait()
+        import solver.prove  # noqa: F401  (and with it every other kernel)
+    finally:
+        if other is not None:
+            other.kill()
+            other.wait()
+
+
+def _packed(pages: "Pages") -> Record:
+    return pack(pages.empty, pages.halves.tolist(), pages.scores.tobytes())
+
+
+def _search_empty_board(game: Game, group: tuple[tuple[int, ...], ...]) -> tuple[int, int] | None:
+    from solver.alphabeta import AlphaBeta
+
+    search = AlphaBeta(game, group, table_bits=18, limit=NODE_LIMIT)
+    return None if search.score(Position(game)) is None else (search.nodes, search.cutoffs)

@@ -1,0 +1,157 @@
+"""`ttt4-solve`: build a store, verify it, tell what is in it, measure."""
+
+import json
+import os
+from typing import Any
+
+import click
+
+from solver import __version__
+from solver.console import ProgressLine, command_errors, game_option, store_option
+from solver.folders import store_path
+from solver.game import Game, require_solvable
+from solver.store import Manifest, Store
+
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(1, 1024),
+    default=os.cpu_count() or 1,
+    show_default="all cores",
+    help="How many threads work.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ttt4-solve")
+def main() -> None:
+    """Solve 4x4 tic-tac-toe, or a game of its kind, and keep every score in a store.
+
+    A store is written to data/ inside a checkout, elsewhere to the user's data folder.
+    """
+
+
+@main.command()
+@game_option
+@store_option
+@jobs_option
+@click.option("--force", is_flag=True, help="Build even if there is a store already.")
+@command_errors
+def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
+    """Solve a game with two independent solvers and write its store."""
+    require_solvable(game)
+    path = store_path(game, store)
+    if path.exists() and not force:
+        with Store(path, game) as present:
+            click.echo(f"{path} holds {game.name} already ({path.stat().st_size:,} bytes, digest "
+                       f"{present.manifest.digest[:12]}); --force builds it anew")  # fmt: skip
+        return
+    from solver.build import build as build_store
+
+    line = ProgressLine()
+    try:
+        report = build_store(game, path, jobs=jobs, tell=line)
+    finally:
+        line.clear()
+    for name, value in _about(report.manifest) + report.facts():
+        click.echo(f"{name:12} {value}")
+
+
+@main.command()
+@game_option
+@store_option
+@jobs_option
+@click.option("--sample", type=click.IntRange(0), help="Check so many places of each ply by alpha-beta, not all.")
+@command_errors
+def verify(game: Game, store: str | None, jobs: int, sample: int | None) -> None:
+    """Prove a store: its structure, checksums, counts, and every score in it."""
+    path = store_path(game, store)
+    from solver.verify import verify as verify_store
+
+    line = ProgressLine()
+    try:
+        verdict = verify_store(path, game, jobs=jobs, sample=sample, tell=line)
+    finally:
+        line.clear()
+    for name, value in verdict.facts():
+        click.echo(f"{name:12} {value}")
+
+
+@main.command()
+@game_option
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, counts by ply included.")
+@command_errors
+def info(game: Game, store: str | None, as_json: bool) -> None:
+    """Tell what a store holds."""
+    path = store_path(game, store)
+    with Store(path, game) as opened:
+        manifest, size = opened.manifest, path.stat().st_size
+    if as_json:
+        click.echo(json.dumps(_facts(manifest, size)))
+        return
+    for name, value in _about(manifest):
+        click.echo(f"{name:12} {value}")
+    click.echo(f"{'file':12} {path} ({size:,} bytes)")
+    click.echo(f"\n ply{'reachable':>15}{'canonical':>13}{'wins':>13}{'draws':>13}{'losses':>13}{'over':>9}")
+    for ply in manifest.plies:
+        click.echo(
+            f"{ply.ply:4}{ply.reachable:15,}{ply.canonical:13,}{ply.wins:13,}{ply.draws:13,}{ply.losses:13,}{ply.over:9,}"
+        )
+
+
+@main.command()
+@game_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@command_errors
+def bench(game: Game, as_json: bool) -> None:
+    """Time both solvers on this machine, one thread, kernels loaded."""
+    from solver.bench import bench as run
+
+    results = run(game)
+    if as_json:
+        click.echo(json.dumps(results))
+        return
+    for name, value in results.items():
+        click.echo(f"{name:32} {value:,.4g}" if isinstance(value, float) else f"{name:32} {value:,}")
+
+
+def outcome(manifest: Manifest) -> tuple[str, int | None]:
+    """What the empty board is worth to X, and in how many plies it ends; None for a draw."""
+    if manifest.score == 0:
+        return "draw", None
+    return ("win" if manifest.score > 0 else "loss"), manifest.game.cells + 1 - abs(manifest.score)
+
+
+def _about(manifest: Manifest) -> list[tuple[str, str]]:
+    game, plies = manifest.game, manifest.plies
+    result, length = outcome(manifest)
+    in_words = {"draw": "a draw", "win": f"X wins in {length} plies", "loss": f"O wins in {length} plies"}[result]
+    kinds = ("reachable", "canonical", "wins", "draws", "losses")
+    total = {kind: sum(getattr(ply, kind) for ply in plies) for kind in kinds}
+    return [
+        ("game", f"{game.name}: {game.cells} cells, {len(game.lines)} lines, {len(manifest.symmetries)} symmetries"),
+        ("empty board", f"{in_words} with best play"),
+        ("positions", f"{total['reachable']:,} reachable, {total['canonical']:,} canonical"),
+        ("", f"{total['wins']:,} wins, {total['draws']:,} draws, {total['losses']:,} losses for the side to move"),
+        ("digest", manifest.digest),
+    ]
+
+
+def _facts(manifest: Manifest, size: int) -> dict[str, Any]:
+    game = manifest.game
+    result, length = outcome(manifest)
+    return {
+        "game": game.name,
+        "misere": game.misere,
+        "cells": game.cells,
+        "lines": len(game.lines),
+        "symmetries": len(manifest.symmetries),
+        "reachable": sum(ply.reachable for ply in manifest.plies),
+        "canonical": sum(ply.canonical for ply in manifest.plies),
+        "outcome": result,
+        "plies_to_end": length,
+        "digest": manifest.digest,
+        "bytes": size,
+        "format": manifest.format,
+        "plies": [vars(ply) for ply in manifest.plies],
+    }

@@ -1,0 +1,113 @@
+"""What every command shares: how an error ends it, and how progress is shown.
+
+Standard output is for data, standard error for talk.
+"""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+import click
+
+from solver.errors import Ttt4Error
+from solver.game import Game, parse_game
+from solver.progress import Progress
+
+INTERRUPTED = 130
+
+
+class Refusal(click.ClickException):
+    """An error of ours on its way out of a command: one line, and its own exit code."""
+
+    def __init__(self, error: Ttt4Error) -> None:
+        """Carry the error's message and code."""
+        super().__init__(str(error))
+        self.exit_code = error.exit_code  # type: ignore[misc]  # click declares it for the class
+
+
+class GameType(click.ParamType[Game]):
+    """A game's notation, such as 4,4,4, as an option's value."""
+
+    name = "R,C,K"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
+        """The game that was named."""
+        try:
+            return value if isinstance(value, Game) else parse_game(value)
+        except Ttt4Error as error:
+            raise Refusal(error) from error
+
+
+game_option = click.option(
+    "--game", type=GameType(), default="4,4,4", show_default=True,
+    help="The game: rows, columns, how many in a row; with ,misere whoever completes a line loses.",
+)  # fmt: skip
+store_option = click.option(
+    "--store", type=click.Path(), help="The store's path, instead of the usual place (or set TTT4_STORE)."
+)
+
+
+def command_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a refusal one line on standard error and its exit code, and Ctrl-C one line and 130."""
+
+    @functools.wraps(command)
+    def guarded(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except Ttt4Error as error:
+            raise Refusal(error) from error
+        except KeyboardInterrupt:
+            click.echo("\nInterrupted.", err=True)
+            sys.exit(INTERRUPTED)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+
+    return guarded
+
+
+class ProgressLine:
+    """Progress on standard error: one line that is drawn over on a terminal, else a line a phase."""
+
+    def __init__(self) -> None:
+        """Start the clock."""
+        self._terminal = sys.stderr.isatty()
+        self._start = self._drawn = monotonic()
+        self._phase = ""
+        self._width = 0
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far work has come."""
+        now = monotonic()
+        if progress.phase != self._phase:
+            self._phase, self._start = progress.phase, now
+            if not self._terminal:
+                click.echo(f"{progress.phase}...", err=True)
+        elif now - self._drawn < 0.1:
+            return
+        self._drawn = now
+        if self._terminal:
+            self._draw(_describe(progress, now - self._start))
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._terminal and self._width:
+            self._draw("")
+
+    def _draw(self, text: str) -> None:
+        click.echo(f"\r{text:{self._width}}" + ("" if text else "\r"), nl=False, err=True)
+        self._width = len(text)
+
+
+def _describe(progress: Progress, seconds: float) -> str:
+    if not progress.total:
+        return f"{progress.phase}..."
+    share = progress.done / progress.total
+    bar = "#" * int(20 * share)
+    rate = progress.done / seconds / 1e6 if seconds > 0 else 0.0
+    left = (progress.total - progress.done) * seconds / progress.done if progress.done else 0.0
+    where = f"{progress.phase} [{bar:20}] {share:4.0%}  ply {progress.ply:2}"
+    return f"{where}  {rate:.1f} million/s  {left:.0f} s left"[:79]

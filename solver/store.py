@@ -1,0 +1,403 @@
+"""The store: one LMDB file that holds every score of a game. This page is all that is needed to read it.
+
+The file is an LMDB environment of one unnamed database. It holds records, in the order of their
+keys, and one manifest.
+
+A **record** holds the pages of some consecutive halves of a layer (solver/index.py says what halves,
+pages and places are):
+
+    key      1 byte    how many cells are empty
+             4 bytes   the last half in the record, as a big-endian number
+    value    4 bytes   CRC-32 of the key followed by the rest of the value, big-endian
+             the rest  a zlib stream of
+                           4 bytes for each half: the half, big-endian, ascending
+                           the halves' pages in the same order, a byte for each place:
+                           the score for the side to move, as a signed number
+
+So a half's record is the first whose key is not below (empty, half). A score is `cells + 1 - stones
+on the board when the game ends under best play`, negated if the side to move loses, 0 for a draw;
+-128 marks a place that no game reaches. Halves with a line of X's have no page.
+
+The **manifest** stands under the key `manifest`: 4 bytes of CRC-32 as above and a JSON object that
+names the format, the game and its lines, the symmetries under which halves were chosen, the counts
+of positions by ply, and the digest: SHA-256 over, for each record in order, its key and the SHA-256
+of its content before compression. The digest depends on the game alone.
+
+A store is written into `<name>.partial`, synced, read back and renamed, so a kill at any moment leaves
+the old store or the new one. It is opened read-only and without a lock, and never changes again.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import lmdb
+
+from solver import __version__
+from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreUnwritable
+from solver.game import Game
+from solver.index import UNREACHED, Index, page_size
+from solver.position import Position
+from solver.symmetry import Symmetry
+
+FORMAT = 1
+_MANIFEST = b"manifest"
+_CRC = 4
+_HALF = 4
+_CACHED_BYTES = 64 << 20
+_MAP_SIZE = 1 << 36  # of address space, not of disk
+
+
+@dataclass(frozen=True)
+class Ply:
+    """Counts of the positions with `ply` stones. All but `reachable` count images under symmetry as one."""
+
+    ply: int
+    reachable: int
+    canonical: int
+    wins: int
+    draws: int
+    losses: int
+    over: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a store says of itself."""
+
+    game: Game
+    symmetries: tuple[Symmetry, ...]
+    score: int
+    plies: tuple[Ply, ...]
+    digest: str
+    format: int = FORMAT
+
+    def to_json(self) -> bytes:
+        """The manifest as it is written."""
+        fields: dict[str, Any] = {"format": self.format, "tool": f"ttt4 {__version__}", **asdict(self)}
+        return json.dumps(fields, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_json(cls, text: bytes) -> "Manifest":
+        """The manifest that was written; ValueError, KeyError or TypeError if it was another thing."""
+        fields = json.loads(text)
+        game = {**fields["game"], "lines": tuple(fields["game"]["lines"])}
+        return cls(
+            game=Game(**game),
+            symmetries=tuple(map(tuple, fields["symmetries"])),
+            score=fields["score"],
+            plies=tuple(Ply(**ply) for ply in fields["plies"]),
+            digest=fields["digest"],
+        )
+
+
+class Store:
+    """A store opened for reading; a context manager. Every read is checked before it is believed."""
+
+    def __init__(self, path: str | os.PathLike[str], game: Game | None = None) -> None:
+        """Open the file at `path`, which must be a store of `game` if one is given."""
+        self.path = Path(path)
+        self._environment: lmdb.Environment | None = _open(self.path)
+        self._cached: dict[tuple[int, int], memoryview] = {}
+        self._cached_bytes = 0
+        try:
+            self.manifest = self._read_manifest(game)
+        except BaseException:
+            self.close()
+            raise
+        self.game = self.manifest.game
+        self.index = Index(self.game, self.manifest.symmetries)
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._environment is not None:
+            _release(self._environment)
+            self._environment = None
+
+    def score(self, position: Position) -> int:
+        """The score of a position for the side to move; BoardError if no game reaches it."""
+        over = position.score_if_over()
+        if over is not None:
+            return over
+        place = self.index.locate(position.x, position.o)
+        score: int = self.page(place.empty, place.half)[place.place]
+        if score == UNREACHED:
+            raise BoardError(f"board {str(position)!r} cannot be reached in {self.game.name}")
+        return score
+
+    def page(self, empty: int, half: int) -> memoryview:
+        """The scores of a page, by place, as signed bytes."""
+        found = self._cached.get((empty, half))
+        if found is None:
+            key = _key(empty, half)
+            with self._reading() as cursor:
+                if not cursor.set_range(key):
+                    raise self.damaged(f"the record of half {half:#x} is missing")
+                key, value = bytes(cursor.key()), bytes(cursor.value())
+            for held, page in self._unpack(key, value):
+                self._keep(key[0], held, page)
+            found = self._cached.get((empty, half))
+            if found is None:
+                raise self.damaged(f"half {half:#x} is missing from its record")
+        return found
+
+    def records(self) -> Iterator[tuple[bytes, bytes]]:
+        """Every record in order: its key, and its content after its checksum was found right."""
+        with self._reading() as cursor:
+            for key, value in cursor:
+                if key != _MANIFEST:
+                    yield bytes(key), self._inflate(bytes(key), bytes(value))
+
+    @contextmanager
+    def _reading(self) -> Iterator[lmdb.Cursor]:
+        try:
+            if self._environment is None:
+                raise StoreError(f"store {str(self.path)!r} was closed: open it again")
+            with self._environment.begin() as transaction:
+                yield transaction.cursor()
+        except lmdb.Error as error:
+            raise self.damaged(str(error)) from error
+
+    def _read_manifest(self, game: Game | None) -> Manifest:
+        with self._reading() as cursor:
+            value = cursor.get(_MANIFEST)
+        if value is None:
+            raise self.damaged("it has no manifest")
+        text = self._checked(_MANIFEST, bytes(value))
+        try:
+            written = json.loads(text)["format"]
+            if written != FORMAT:
+                raise StoreMismatch(
+                    f"store {str(self.path)!r} has format {written!r}, this program reads {FORMAT}: "
+                    f"install a newer ttt4, or {self._mend()}"
+                )
+            manifest = Manifest.from_json(text)
+        except (ValueError, KeyError, TypeError) as error:
+            raise self.damaged(f"its manifest cannot be read ({error!r})") from error
+        if game is not None and manifest.game != game:
+            raise StoreMismatch(
+                f"store {str(self.path)!r} is of game {manifest.game.name!r}, not of {game.name!r}: "
+                f"name another with --store, or build one: ttt4-solve build --game {game.name}"
+            )
+        return manifest
+
+    def _unpack(self, key: bytes, value: bytes) -> Iterator[tuple[int, memoryview]]:
+        """The halves of a record and their pages."""
+        content = self._inflate(key, value)
+        size = page_size(self.game, key[0])
+        count, rest = divmod(len(content), _HALF + size)
+        if rest or not count:
+            raise self.damaged(f"record {key.hex()} has a wrong length")
+        pages = memoryview(content).cast("b")[count * _HALF :]
+        for i in range(count):
+            yield int.from_bytes(content[i * _HALF : (i + 1) * _HALF]), pages[i * size : (i + 1) * size]
+
+    def _inflate(self, key: bytes, value: bytes) -> bytes:
+        try:
+            return zlib.decompress(self._checked(key, value))
+        except zlib.error as error:
+            raise self.damaged(f"record {key.hex()}: {error}") from error
+
+    def _checked(self, key: bytes, value: bytes) -> bytes:
+        body = value[_CRC:]
+        if int.from_bytes(value[:_CRC]) != zlib.crc32(body, zlib.crc32(key)):
+            raise self.damaged(f"the checksum of record {key.hex()} is wrong")
+        return body
+
+    def _keep(self, empty: int, half: int, page: memoryview) -> None:
+        if self._cached_bytes > _CACHED_BYTES:
+            self._cached.clear()
+            self._cached_bytes = 0
+        self._cached[empty, half] = page
+        self._cached_bytes += len(page)
+
+    def damaged(self, why: str) -> StoreDamaged:
+        """The error for this store, to be raised: what is wrong, and what mends it."""
+        return StoreDamaged(f"store {str(self.path)!r} is damaged: {why}; {self._mend()}")
+
+    def _mend(self) -> str:
+        game = getattr(self, "game", None)
+        named = f" --game {game.name}" if game else ""
+        return f"build it anew: ttt4-solve build{named} --store {self.path} --force"
+
+
+class Record(NamedTuple):
+    """A record as it is written, and the digest of its content."""
+
+    key: bytes
+    value: bytes
+    digest: bytes
+
+
+def pack(empty: int, halves: Sequence[int], pages: bytes) -> Record:
+    """The record of some consecutive halves, with their pages one after the other."""
+    key = _key(empty, halves[-1])
+    content = b"".join(half.to_bytes(_HALF) for half in halves) + pages
+    body = zlib.compress(content, 6)
+    return Record(key, _sealed(key, body), hashlib.sha256(content).digest())
+
+
+class StoreWriter:
+    """A store in the making; a context manager, which leaves nothing behind unless `finish` was called."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Take the path for this build alone; StoreUnwritable if that cannot be."""
+        self.path = Path(path)
+        self.partial = self.path.with_name(self.path.name + ".partial")
+        self._digest = hashlib.sha256()
+        self._finished = False
+        with self._writing():
+            if self.path.is_dir():
+                raise IsADirectoryError(0, "it is a folder")
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = _take(self.partial)
+            try:
+                self._environment = lmdb.open(
+                    str(self.partial), subdir=False, lock=False, map_size=_MAP_SIZE, metasync=False, sync=False
+                )
+                self._transaction = self._environment.begin(write=True)
+            except BaseException:
+                self._abandon()
+                raise
+
+    def __enter__(self) -> "StoreWriter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._environment.close()
+        if not self._finished:
+            self._abandon()
+
+    def _abandon(self) -> None:
+        self.partial.unlink(missing_ok=True)
+        os.close(self._lock)
+
+    def put(self, record: Record) -> None:
+        """Add a record. Records come in the order of their keys."""
+        self._put(record.key, record.value)
+        self._digest.update(record.key + record.digest)
+
+    def digest(self) -> str:
+        """The digest of the records so far."""
+        return self._digest.hexdigest()
+
+    def finish(self, manifest: Manifest) -> None:
+        """Seal the store, read it back, and only then give it its name."""
+        self._put(_MANIFEST, _sealed(_MANIFEST, manifest.to_json()))
+        with self._writing():
+            self._transaction.commit()
+            self._environment.sync(True)
+            self._environment.close()
+        with Store(self.partial, manifest.game) as written:
+            if content_digest(written) != manifest.digest:
+                raise StoreUnwritable(
+                    f"what was written to {str(self.partial)!r} did not read back the same: try again"
+                )
+        with self._writing():
+            os.fsync(self._lock)
+            os.replace(self.partial, self.path)
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
+            os.close(self._lock)
+        self._finished = True
+
+    def _put(self, key: bytes, value: bytes) -> None:
+        with self._writing():
+            if not self._transaction.put(key, value, append=True):
+                raise AssertionError(f"record {key.hex()} came out of order")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except (lmdb.Error, OSError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            raise StoreUnwritable(
+                f"cannot write store {str(self.path)!r}: {why}; make room or name another path with --store"
+            ) from error
+
+
+def content_digest(store: Store) -> str:
+    """The digest of a store's records as they are; StoreDamaged if one of them cannot be read."""
+    digest = hashlib.sha256()
+    for key, content in store.records():
+        digest.update(key + hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def _key(empty: int, half: int) -> bytes:
+    return bytes([empty]) + half.to_bytes(_HALF)
+
+
+def _sealed(key: bytes, body: bytes) -> bytes:
+    return zlib.crc32(body, zlib.crc32(key)).to_bytes(_CRC) + body
+
+
+_environments: dict[tuple[int, int], tuple[lmdb.Environment, int]] = {}
+"""LMDB lets a process open a file but once: what is open, by device and inode, and how often."""
+
+
+def _open(path: Path) -> lmdb.Environment:
+    named = str(path)
+    try:
+        status = path.stat()
+        file = status.st_dev, status.st_ino
+        environment, users = _environments.get(file, (None, 0))
+        if environment is None:
+            environment = lmdb.open(named, subdir=False, readonly=True, lock=False, max_readers=1)
+            # A file cut short would end this process with a signal at the first read beyond its end.
+            if status.st_size < (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]:
+                environment.close()
+                raise lmdb.CorruptedError("the file is cut short")
+        _environments[file] = environment, users + 1
+        return environment
+    except FileNotFoundError:
+        raise StoreMissing(f"no store at {named!r}: build one with ttt4-solve build --store {named}") from None
+    except OSError as error:
+        raise StoreError(f"cannot open store {named!r}: {error.strerror}; name another path with --store") from error
+    except lmdb.Error as error:
+        if path.is_dir() or not os.access(path, os.R_OK):
+            raise StoreError(f"cannot open store {named!r}: {error}; name another path with --store") from error
+        raise StoreDamaged(
+            f"store {named!r} is damaged: {error}; build it anew: ttt4-solve build --store {named} --force"
+        ) from error
+
+
+def _release(environment: lmdb.Environment) -> None:
+    for file, (held, users) in list(_environments.items()):
+        if held is environment:
+            if users > 1:
+                _environments[file] = held, users - 1
+            else:
+                del _environments[file]
+                environment.close()
+
+
+def _take(partial: Path) -> int:
+    """Open, lock and empty the file that a build writes into; what a killed build left there goes."""
+    while True:
+        file = os.open(partial, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if partial.exists() and os.path.samestat(os.fstat(file), partial.stat()):
+                os.ftruncate(file, 0)
+                return file
+        except BlockingIOError:
+            os.close(file)
+            raise StoreUnwritable(f"another build is writing {str(partial)!r}: wait until it has ended") from None
+        os.close(file)  # the other build ended between our opening and our locking
