@@ -1,5 +1,6 @@
 """Building a store: prove the game, pack its pages as they come, write them in order, seal the file."""
 
+import gc
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -88,6 +89,7 @@ def compile_kernels() -> None:
     """
     from solver.jit import CACHE
 
+    gc.disable()  # compiling makes much and drops little: looking for garbage is a tenth of its time
     other = None
     if not any(CACHE.glob("*/check.*.nbi")):
         command = [sys.executable, "-c", "import solver.check, solver.tally"]
@@ -100,6 +102,7 @@ def compile_kernels() -> None:
             other.wait()
         import solver.prove  # noqa: F401  (and with it every other kernel)
     finally:
+        gc.enable()
         if other is not None:
             other.kill()
             other.wait()

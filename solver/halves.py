@@ -31,13 +31,13 @@ def board(game: Game, group: "tuple[Symmetry, ...]") -> Board:
 
 
 def halves(board: Board, xs: int) -> "tuple[np.ndarray, np.ndarray]":
-    """All halves with so many X's, ascending: those without a line of X's, and those with."""
+    """All halves with so many X's, ascending: those without a line of X's, and those that a game ends with."""
     found = np.empty(comb(board.cells, xs), np.int64)
     found = found[: _collect(board.cells, xs, board.images, found)]
-    line = np.zeros(len(found), bool)
-    for mask in board.lines:
-        line |= found & mask == mask
-    return found[~line], found[line]
+    common = np.full(len(found), -1)  # cells of all lines of a half: a game ends with it if there is one, the last
+    for line in board.lines:
+        common[found & line == line] &= line
+    return found[common == -1], found[common > 0]
 
 
 def children(board: Board, parents: np.ndarray, following: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":

@@ -81,9 +81,9 @@ def _outside(half, cells, slot):
 def _lines_left(half, lines, cells, slot, left):
     """Collect, as masks, the lines that O can still complete.
 
-    Gives their number, and as a mask the cells with which X completes a line.
+    Gives their number, as a mask the cells with which X completes a line, and whether X has one.
     """
-    count = wins = 0
+    count = wins = finished = 0
     for i in range(len(lines)):
         mask = 0
         for cell in range(cells):
@@ -94,7 +94,9 @@ def _lines_left(half, lines, cells, slot, left):
             count += 1
         if mask & (mask - 1) == 0:
             wins |= mask
-    return count, wins
+        if mask == 0:
+            finished = 1
+    return count, wins, finished
 
 
 @helper
@@ -158,11 +160,11 @@ def _put(word, value, best):
 
 @helper
 def _fill_page(
-    x_moves, misere, m, os, worth, left, lines_left, wins, children, base, carry, child_first,
+    x_moves, finished, misere, m, os, worth, left, lines_left, wins, children, base, carry, child_first,
     page, place, x_threat, o_threat, best,
 ):  # fmt: skip
     """Fill the page that starts at `place`; `worth` is that of a game that ends with the stones there are."""
-    full = m == os
+    start = -worth if finished and not misere else worth if finished else 0 if m == os else _WORST
     for high in range(1 << m >> LOW if m > LOW else 1):
         j = os - bit_count(high)
         if j < 0 or j > LOW:
@@ -181,7 +183,9 @@ def _fill_page(
 
         todo = run & ~line
         for i in range(length):
-            best[i] = 0 if full else _WORST
+            best[i] = start
+        if finished:
+            todo = 0
         if misere:
             _put(todo & own_any, 1 - worth, best)
         else:
@@ -252,25 +256,28 @@ def fill_pages(
     child_halves, child_size, child_a, a_size, a, b_size, b, b_first, child_first,
     slot, child_slot, moved, x_threat, o_threat, best, left, base, stay, tables,
 ):  # fmt: skip
-    """Fill both pages of some halves, each with `xs` X's, one half's after the other's."""
+    """Fill both pages of some halves, each with `xs` X's, one half's after the other's.
+
+    Of a finished half only page `a`: there X has just completed a line.
+    """
     m = cells - xs
     for i in range(len(halves)):
         _outside(halves[i], cells, slot)
-        lines_left, wins = _lines_left(halves[i], lines, cells, slot, left)
-        if 2 * xs <= cells:
+        lines_left, wins, finished = _lines_left(halves[i], lines, cells, slot, left)
+        if 2 * xs <= cells and not finished:
             if misere or bit_count(wins) <= xs:
                 _reach_children(
                     halves[i], cells, group, slot, child_places[i], child_turns[i], child_halves, child_size,
                     child_slot, moved, base, tables,
                 )  # fmt: skip
             _fill_page(
-                True, misere, m, xs, cells + 1 - 2 * xs, left, lines_left, wins, child_a, base, tables, child_first,
+                True, 0, misere, m, xs, cells + 1 - 2 * xs, left, lines_left, wins, child_a, base, tables, child_first,
                 b, i * b_size, x_threat, o_threat, best,
             )  # fmt: skip
         if xs > 0:
             for s in range(m):
                 base[s] = i * b_size
             _fill_page(
-                False, misere, m, xs - 1, cells + 2 - 2 * xs, left, lines_left, wins, b, base, stay, b_first,
+                False, finished, misere, m, xs - 1, cells + 2 - 2 * xs, left, lines_left, wins, b, base, stay, b_first,
                 a, i * a_size, x_threat, o_threat, best,
             )  # fmt: skip

@@ -26,7 +26,7 @@ from solver.progress import Progress, Tell
 from solver.store import Ply
 from solver.sweep import Layer, Pages, layers
 from solver.symmetry import Symmetry
-from solver.tally import tally, tally_finished
+from solver.tally import tally
 
 CHECKED_WHOLE = 2_000_000
 """Up to so many places, alpha-beta checks all."""
@@ -113,8 +113,9 @@ class Proof(Generic[Made]):
     def _layers(self) -> Iterator[Layer]:
         clock = perf_counter()
         for layer in layers(self._board):
-            counts = tally_finished(self._board, layer.xs - 1, layer.finished) if layer.xs else np.zeros(6, np.int64)
-            self.summary.add(Summary({2 * layer.xs - 1: counts}) if layer.xs else Summary())
+            for pages in layer.fill_finished():
+                counts = tally(self._board, pages.os, pages.halves, pages.scores)
+                self.summary.add(Summary({2 * layer.xs - 1: counts}))
             self.summary.seconds["solve"] += (perf_counter() - clock) * self._jobs
             yield layer
             clock = perf_counter()

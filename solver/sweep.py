@@ -51,22 +51,35 @@ class Layer:
             yield range(start, min(start + step, len(self.live)))
 
     def fill(self, chunk: range) -> list[Pages]:
-        """Fill and give the pages of some halves: those where X is to move, those where O is."""
-        board, live = self._board, self.live[chunk.start : chunk.stop]
+        """Fill and give the pages of some live halves: those where X is to move, those where O is."""
+        live = self.live[chunk.start : chunk.stop]
         a = self._a[chunk.start : chunk.stop]
         b = np.empty((len(live), self.b_size), np.int8)
+        self._fill(live, a, b)
+        empty = self._board.cells - 2 * self.xs
+        pages = [Pages(empty, self.xs, live, b)] if self.b_size else []
+        return pages + ([Pages(empty + 1, self.xs - 1, live, a)] if self.a_size else [])
+
+    def fill_finished(self) -> Iterator[Pages]:
+        """Fill and give, some at a time, the pages of finished halves, which are kept for nobody."""
+        step = max(1, CHUNK_PLACES // max(1, self.a_size))
+        for start in range(0, len(self.finished), step):
+            some = self.finished[start : start + step]
+            a = np.empty((len(some), self.a_size), np.int8)
+            self._fill(some, a, np.empty((0, 0), np.int8))
+            yield Pages(self._board.cells - 2 * self.xs + 1, self.xs - 1, some, a)
+
+    def _fill(self, halves: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+        board = self._board
         following, child_a = np.empty(0, np.int64), np.empty((0, 0), np.int8)
         if self._following is not None:
             following, child_a = self._following.live, self._following._a
-        places, turns = children(board, live, following)
+        places, turns = children(board, halves, following)
         fill_pages(
-            board.cells, board.misere, board.lines, board.group, self.xs, live, places, turns,
+            board.cells, board.misere, board.lines, board.group, self.xs, halves, places, turns,
             following, child_a.shape[1], child_a.ravel(), self.a_size, a.ravel(), self.b_size, b.ravel(),
             *self._runs, *_scratch(len(board.lines)),
         )  # fmt: skip
-        empty = board.cells - 2 * self.xs
-        pages = [Pages(empty, self.xs, live, b)] if self.b_size else []
-        return pages + ([Pages(empty + 1, self.xs - 1, live, a)] if self.a_size else [])
 
     def release(self) -> None:
         """Let go of the layer that followed, which is no longer needed."""

@@ -17,23 +17,17 @@ from solver.jit import helper, jit
 
 _CHOOSE = np.array([[comb(n, k) for k in range(28)] for n in range(28)], np.int64)
 
-REACHABLE, CANONICAL, WINS, DRAWS, LOSSES, OVER = range(6)
+_REACHABLE, _CANONICAL, _WINS, _DRAWS, _LOSSES, _OVER = range(6)
 
 
 def tally(board: Board, os: int, halves: np.ndarray, pages: np.ndarray) -> np.ndarray:
     """The six counts of some halves' pages with `os` O's; SolversDisagree if copies differ."""
     counts = np.zeros(6, np.int64)
-    differs = _tally(board.cells, os, halves, pages, board.group, board.images, counts)
+    slot, moved = np.zeros((2, 32), np.int64)
+    tables = np.zeros((len(board.group), CHUNKS, WIDTH), np.uint32)
+    differs = _tally(board.cells, os, halves, pages, board.group, board.images, counts, slot, moved, tables)
     if differs >= 0:
         raise SolversDisagree(f"half {differs:#x}: two images of one position have different scores")
-    return counts
-
-
-def tally_finished(board: Board, os: int, halves: np.ndarray) -> np.ndarray:
-    """The six counts of halves with a line of X's, when O has `os` and is to move: all are over."""
-    counts = np.zeros(6, np.int64)
-    _tally_finished(board.cells, os, halves, board.lines, board.group, board.images, counts)
-    counts[WINS if board.misere else LOSSES] = counts[OVER] = counts[CANONICAL]
     return counts
 
 
@@ -67,11 +61,12 @@ def _place(mask):
     return place
 
 
-@jit("int64(int64, int64, int64[::1], int8[:,::1], int64[:,::1], uint32[:,:,::1], int64[::1])")
-def _tally(cells, os, halves, pages, group, images, counts):
+@jit(
+    "int64(int64, int64, int64[::1], int8[:,::1], int64[:,::1], uint32[:,:,::1], int64[::1], "
+    "int64[::1], int64[::1], uint32[:,:,::1])"
+)
+def _tally(cells, os, halves, pages, group, images, counts, slot, moved, tables):
     """Add to the counts; gives a half with copies that differ, or -1."""
-    slot, moved = np.zeros(32, np.int64), np.zeros(32, np.int64)
-    tables = np.zeros((len(group), CHUNKS, WIDTH), np.uint32)
     size = pages.shape[1]
     for i in range(len(halves)):
         turns = _own_symmetries(halves[i], cells, group, images, slot, moved, tables)
@@ -79,7 +74,7 @@ def _tally(cells, os, halves, pages, group, images, counts):
         unreached = 0
         for place in range(size):
             unreached += pages[i, place] == UNREACHED
-        counts[REACHABLE] += (size - unreached) * (len(group) // (turns + 1))
+        counts[_REACHABLE] += (size - unreached) * (len(group) // (turns + 1))
         wins = losses = over = copies = 0
         if turns == 0:
             for place in range(size):
@@ -106,40 +101,9 @@ def _tally(cells, os, halves, pages, group, images, counts):
                 else:
                     copies += 1
                 mask = next_mask(mask)
-        counts[CANONICAL] += size - copies - unreached
-        counts[WINS] += wins
-        counts[DRAWS] += size - copies - wins - losses
-        counts[LOSSES] += losses - unreached
-        counts[OVER] += size - copies - unreached if ended == 1 else over
+        counts[_CANONICAL] += size - copies - unreached
+        counts[_WINS] += wins
+        counts[_DRAWS] += size - copies - wins - losses
+        counts[_LOSSES] += losses - unreached
+        counts[_OVER] += size - copies - unreached if ended == 1 else over
     return -1
-
-
-@jit("void(int64, int64, int64[::1], int64[::1], int64[:,::1], uint32[:,:,::1], int64[::1])")
-def _tally_finished(cells, os, halves, lines, group, images, counts):
-    slot, moved = np.zeros(32, np.int64), np.zeros(32, np.int64)
-    tables = np.zeros((len(group), CHUNKS, WIDTH), np.uint32)
-    left = np.zeros(len(lines), np.int64)
-    for half in halves:
-        turns = _own_symmetries(half, cells, group, images, slot, moved, tables)
-        lines_left = 0
-        common = half
-        for line in lines:
-            if line & half == line:
-                common &= line
-            if line & half == 0:
-                left[lines_left] = 0
-                for cell in range(cells):
-                    left[lines_left] |= (line >> cell & 1) << slot[cell]
-                lines_left += 1
-        mask = (1 << os) - 1
-        while common and mask < 1 << cells - bit_count(half):
-            reached = canonical = 1
-            for k in range(lines_left):
-                reached &= left[k] & mask != left[k]
-            for turn in range(turns):
-                canonical &= carried(mask, tables, turn) >= mask
-            counts[REACHABLE] += reached * (len(group) // (turns + 1))
-            counts[CANONICAL] += reached & canonical
-            if mask == 0:
-                break
-            mask = next_mask(mask)
