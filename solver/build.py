@@ -9,9 +9,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from solver.game import Game, require_solvable
+from solver.manifest import Manifest
 from solver.position import Position
 from solver.progress import Progress, Tell, silent
-from solver.store import Manifest, Record, StoreWriter, pack
+from solver.store import Record, StoreWriter, pack
 from solver.symmetry import symmetries
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from solver import __version__
 from solver.console import ProgressLine, command_errors, game_option, store_option
 from solver.folders import store_path
 from solver.game import Game, require_solvable
-from solver.store import Manifest, Store
+from solver.manifest import Manifest
+from solver.store import Store
 
 jobs_option = click.option(
     "--jobs",
@@ -115,22 +116,15 @@ def bench(game: Game, as_json: bool) -> None:
         click.echo(f"{name:32} {value:,.4g}" if isinstance(value, float) else f"{name:32} {value:,}")
 
 
-def outcome(manifest: Manifest) -> tuple[str, int | None]:
-    """What the empty board is worth to X, and in how many plies it ends; None for a draw."""
-    if manifest.score == 0:
-        return "draw", None
-    return ("win" if manifest.score > 0 else "loss"), manifest.game.cells + 1 - abs(manifest.score)
-
-
 def _about(manifest: Manifest) -> list[tuple[str, str]]:
     game, plies = manifest.game, manifest.plies
-    result, length = outcome(manifest)
-    in_words = {"draw": "a draw", "win": f"X wins in {length} plies", "loss": f"O wins in {length} plies"}[result]
+    winner = {"draw": "", "win": "X", "loss": "O"}[manifest.outcome]
+    verdict = f"{winner} wins in {manifest.plies_to_end} plies" if winner else "a draw"
     kinds = ("reachable", "canonical", "wins", "draws", "losses")
     total = {kind: sum(getattr(ply, kind) for ply in plies) for kind in kinds}
     return [
         ("game", f"{game.name}: {game.cells} cells, {len(game.lines)} lines, {len(manifest.symmetries)} symmetries"),
-        ("empty board", f"{in_words} with best play"),
+        ("empty board", f"{verdict} with best play"),
         ("positions", f"{total['reachable']:,} reachable, {total['canonical']:,} canonical"),
         ("", f"{total['wins']:,} wins, {total['draws']:,} draws, {total['losses']:,} losses for the side to move"),
         ("digest", manifest.digest),
@@ -139,7 +133,6 @@ def _about(manifest: Manifest) -> list[tuple[str, str]]:
 
 def _facts(manifest: Manifest, size: int) -> dict[str, Any]:
     game = manifest.game
-    result, length = outcome(manifest)
     return {
         "game": game.name,
         "misere": game.misere,
@@ -148,8 +141,8 @@ def _facts(manifest: Manifest, size: int) -> dict[str, Any]:
         "symmetries": len(manifest.symmetries),
         "reachable": sum(ply.reachable for ply in manifest.plies),
         "canonical": sum(ply.canonical for ply in manifest.plies),
-        "outcome": result,
-        "plies_to_end": length,
+        "outcome": manifest.outcome,
+        "plies_to_end": manifest.plies_to_end,
         "digest": manifest.digest,
         "bytes": size,
         "format": manifest.format,

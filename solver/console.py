@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from solver.errors import Ttt4Error
-from solver.game import Game, parse_game
+from solver.game import DEFAULT_GAME, Game, parse_game
 from solver.progress import Progress
 
 INTERRUPTED = 130
@@ -42,7 +42,7 @@ class GameType(click.ParamType[Game]):
 
 
 game_option = click.option(
-    "--game", type=GameType(), default="4,4,4", show_default=True,
+    "--game", type=GameType(), default=DEFAULT_GAME, show_default=True,
     help="The game: rows, columns, how many in a row; with ,misere whoever completes a line loses.",
 )  # fmt: skip
 store_option = click.option(

@@ -5,10 +5,11 @@ standing in, the user's data folder.
 """
 
 import os
+import shlex
 import tempfile
 from pathlib import Path
 
-from solver.game import Game
+from solver.game import DEFAULT_GAME, Game
 
 
 def store_path(game: Game, given: str | os.PathLike[str] | None = None) -> Path:
@@ -17,6 +18,12 @@ def store_path(game: Game, given: str | os.PathLike[str] | None = None) -> Path:
     if named:
         return Path(named)
     return (_checkout() or _user_folder("XDG_DATA_HOME", ".local/share")) / store_name(game)
+
+
+def build_command(game: Game | None, path: Path, *, force: bool = False) -> str:
+    """What to type to have the store of a game at a path; of the default game if it is not known."""
+    named = ["--game", game.name] if game and game.name != DEFAULT_GAME else []
+    return shlex.join(["ttt4-solve", "build", *named, "--store", str(path), *(["--force"] if force else [])])
 
 
 def store_name(game: Game) -> str:

@@ -18,6 +18,8 @@ from functools import cached_property
 
 from solver.errors import BoardError, GameError
 
+DEFAULT_GAME = "4,4,4"
+
 SOLVABLE_CELLS = 25
 """The largest board that the two solvers take on."""
 

@@ -22,8 +22,8 @@ from solver.check import check_all, check_sample
 from solver.game import Game
 from solver.halves import board
 from solver.index import page_size, xs_when
+from solver.manifest import Ply
 from solver.progress import Progress, Tell
-from solver.store import Ply
 from solver.sweep import Layer, Pages, layers
 from solver.symmetry import Symmetry
 from solver.tally import tally

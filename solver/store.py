@@ -34,69 +34,24 @@ import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import lmdb
 
-from solver import __version__
 from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreUnwritable
+from solver.folders import build_command
 from solver.game import Game
 from solver.index import UNREACHED, Index, page_size
+from solver.manifest import FORMAT, Manifest
 from solver.position import Position
-from solver.symmetry import Symmetry
 
-FORMAT = 1
 _MANIFEST = b"manifest"
 _CRC = 4
 _HALF = 4
 _CACHED_BYTES = 64 << 20
 _MAP_SIZE = 1 << 36  # of address space, not of disk
-
-
-@dataclass(frozen=True)
-class Ply:
-    """Counts of the positions with `ply` stones. All but `reachable` count images under symmetry as one."""
-
-    ply: int
-    reachable: int
-    canonical: int
-    wins: int
-    draws: int
-    losses: int
-    over: int
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What a store says of itself."""
-
-    game: Game
-    symmetries: tuple[Symmetry, ...]
-    score: int
-    plies: tuple[Ply, ...]
-    digest: str
-    format: int = FORMAT
-
-    def to_json(self) -> bytes:
-        """The manifest as it is written."""
-        fields: dict[str, Any] = {"format": self.format, "tool": f"ttt4 {__version__}", **asdict(self)}
-        return json.dumps(fields, separators=(",", ":")).encode()
-
-    @classmethod
-    def from_json(cls, text: bytes) -> "Manifest":
-        """The manifest that was written; ValueError, KeyError or TypeError if it was another thing."""
-        fields = json.loads(text)
-        game = {**fields["game"], "lines": tuple(fields["game"]["lines"])}
-        return cls(
-            game=Game(**game),
-            symmetries=tuple(map(tuple, fields["symmetries"])),
-            score=fields["score"],
-            plies=tuple(Ply(**ply) for ply in fields["plies"]),
-            digest=fields["digest"],
-        )
 
 
 class Store:
@@ -105,11 +60,12 @@ class Store:
     def __init__(self, path: str | os.PathLike[str], game: Game | None = None) -> None:
         """Open the file at `path`, which must be a store of `game` if one is given."""
         self.path = Path(path)
-        self._environment: lmdb.Environment | None = _open(self.path)
+        self._wanted = game
+        self._environment: lmdb.Environment | None = _open(self.path, game)
         self._cached: dict[tuple[int, int], memoryview] = {}
         self._cached_bytes = 0
         try:
-            self.manifest = self._read_manifest(game)
+            self.manifest = self._read_manifest()
         except BaseException:
             self.close()
             raise
@@ -172,7 +128,7 @@ class Store:
         except lmdb.Error as error:
             raise self.damaged(str(error)) from error
 
-    def _read_manifest(self, game: Game | None) -> Manifest:
+    def _read_manifest(self) -> Manifest:
         with self._reading() as cursor:
             value = cursor.get(_MANIFEST)
         if value is None:
@@ -183,15 +139,16 @@ class Store:
             if written != FORMAT:
                 raise StoreMismatch(
                     f"store {str(self.path)!r} has format {written!r}, this program reads {FORMAT}: "
-                    f"install a newer ttt4, or {self._mend()}"
+                    f"install a newer ttt4, or build it anew: {build_command(self._wanted, self.path, force=True)}"
                 )
             manifest = Manifest.from_json(text)
         except (ValueError, KeyError, TypeError) as error:
             raise self.damaged(f"its manifest cannot be read ({error!r})") from error
-        if game is not None and manifest.game != game:
+        if self._wanted not in (None, manifest.game):
             raise StoreMismatch(
-                f"store {str(self.path)!r} is of game {manifest.game.name!r}, not of {game.name!r}: "
-                f"name another with --store, or build one: ttt4-solve build --game {game.name}"
+                f"store {str(self.path)!r} is of game {manifest.game.name!r}, not of {self._wanted.name!r}: "
+                f"name another with --store, or put that in its place: "
+                f"{build_command(self._wanted, self.path, force=True)}"
             )
         return manifest
 
@@ -227,12 +184,18 @@ class Store:
 
     def damaged(self, why: str) -> StoreDamaged:
         """The error for this store, to be raised: what is wrong, and what mends it."""
-        return StoreDamaged(f"store {str(self.path)!r} is damaged: {why}; {self._mend()}")
+        return damaged(self.path, self._wanted or getattr(self, "game", None), why)
 
-    def _mend(self) -> str:
-        game = getattr(self, "game", None)
-        named = f" --game {game.name}" if game else ""
-        return f"build it anew: ttt4-solve build{named} --store {self.path} --force"
+
+def missing(path: Path, game: Game | None) -> StoreMissing:
+    """The error for a file that is not there: what to type to have it."""
+    return StoreMissing(f"no store at {str(path)!r}: build it: {build_command(game, path)}")
+
+
+def damaged(path: Path, game: Game | None, why: str) -> StoreDamaged:
+    """The error for a file that is not what was written: what is wrong, and what to type to mend it."""
+    command = build_command(game, path, force=True)
+    return StoreDamaged(f"store {str(path)!r} is damaged: {why}; build it anew: {command}")
 
 
 class Record(NamedTuple):
@@ -352,7 +315,7 @@ _environments: dict[tuple[int, int], tuple[lmdb.Environment, int]] = {}
 """LMDB lets a process open a file but once: what is open, by device and inode, and how often."""
 
 
-def _open(path: Path) -> lmdb.Environment:
+def _open(path: Path, game: Game | None) -> lmdb.Environment:
     named = str(path)
     try:
         status = path.stat()
@@ -367,15 +330,13 @@ def _open(path: Path) -> lmdb.Environment:
         _environments[file] = environment, users + 1
         return environment
     except FileNotFoundError:
-        raise StoreMissing(f"no store at {named!r}: build one with ttt4-solve build --store {named}") from None
+        raise missing(path, game) from None
     except OSError as error:
         raise StoreError(f"cannot open store {named!r}: {error.strerror}; name another path with --store") from error
     except lmdb.Error as error:
         if path.is_dir() or not os.access(path, os.R_OK):
             raise StoreError(f"cannot open store {named!r}: {error}; name another path with --store") from error
-        raise StoreDamaged(
-            f"store {named!r} is damaged: {error}; build it anew: ttt4-solve build --store {named} --force"
-        ) from error
+        raise damaged(path, game, str(error)) from error
 
 
 def _release(environment: lmdb.Environment) -> None:

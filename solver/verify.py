@@ -14,11 +14,11 @@ from lmdb.verify import VerifyError
 from lmdb.verify import verify as faults_of
 
 from solver.build import compile_kernels
-from solver.errors import StoreDamaged, StoreMissing
+from solver.errors import StoreError
 from solver.game import Game
 from solver.index import page_size
 from solver.progress import Progress, Tell, silent
-from solver.store import Store, content_digest
+from solver.store import Store, content_digest, damaged, missing
 from solver.symmetry import symmetries
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def verify(path: Path, game: Game, *, jobs: int, sample: int | None = None, tell
     """Check everything that a store says; StoreDamaged at the first thing that is not so."""
     start = perf_counter()
     tell(Progress("reading"))
-    _check_structure(path)
+    _check_structure(path, game)
     with Store(path, game) as store:
         manifest = store.manifest
         if content_digest(store) != manifest.digest:
@@ -80,17 +80,17 @@ def verify(path: Path, game: Game, *, jobs: int, sample: int | None = None, tell
     return Verdict(path, places, positions, summary.checked, summary.abandoned, perf_counter() - start)
 
 
-def _check_structure(path: Path) -> None:
+def _check_structure(path: Path, game: Game) -> None:
     try:
         faults: list[str] = faults_of(str(path), subdir=False)  # type: ignore[no-untyped-call]  # lmdb's own
     except FileNotFoundError:
-        raise StoreMissing(f"no store at {str(path)!r}: build one with ttt4-solve build --store {path}") from None
-    except (VerifyError, OSError) as error:
+        raise missing(path, game) from None
+    except OSError as error:
+        raise StoreError(f"cannot open store {str(path)!r}: {error.strerror}; name another with --store") from error
+    except VerifyError as error:
         faults = [str(error)]
     if faults:
-        raise StoreDamaged(
-            f"store {str(path)!r} is damaged: {faults[0]}; build it anew: ttt4-solve build --store {path} --force"
-        )
+        raise damaged(path, game, faults[0])
 
 
 def _compare(store: Store, pages: "Pages") -> None:

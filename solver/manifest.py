@@ -1,0 +1,65 @@
+"""The manifest: what a store says of itself. solver/store.py says where it stands in the file."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from solver import __version__
+from solver.game import Game
+from solver.symmetry import Symmetry
+
+FORMAT = 1
+"""Changed whenever a file that was written before can no longer be read."""
+
+
+@dataclass(frozen=True)
+class Ply:
+    """Counts of the positions with `ply` stones. All but `reachable` count images under symmetry as one."""
+
+    ply: int
+    reachable: int
+    canonical: int
+    wins: int
+    draws: int
+    losses: int
+    over: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a store says of itself."""
+
+    game: Game
+    symmetries: tuple[Symmetry, ...]
+    score: int
+    plies: tuple[Ply, ...]
+    digest: str
+    format: int = FORMAT
+
+    def to_json(self) -> bytes:
+        """The manifest as it is written."""
+        fields: dict[str, Any] = {"format": self.format, "tool": f"ttt4 {__version__}", **asdict(self)}
+        return json.dumps(fields, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_json(cls, text: bytes) -> "Manifest":
+        """The manifest that was written; ValueError, KeyError or TypeError if it was another thing."""
+        fields = json.loads(text)
+        game = {**fields["game"], "lines": tuple(fields["game"]["lines"])}
+        return cls(
+            game=Game(**game),
+            symmetries=tuple(map(tuple, fields["symmetries"])),
+            score=fields["score"],
+            plies=tuple(Ply(**ply) for ply in fields["plies"]),
+            digest=fields["digest"],
+        )
+
+    @property
+    def outcome(self) -> str:
+        """What the empty board is worth to X: win, draw or loss."""
+        return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
+
+    @property
+    def plies_to_end(self) -> int | None:
+        """How many plies a game has under best play; None for a draw."""
+        return self.game.cells + 1 - abs(self.score) if self.score else None
