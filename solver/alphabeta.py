@@ -37,6 +37,9 @@ _IMAGES = _ORDER + 32
 _BYTES = 4
 _EXACT, _AT_LEAST, _AT_MOST = 1, 2, 3
 _BUCKET = 4
+_CELL_BITS = 27
+_WORD_BITS = 9
+_MULTIPLIER = -7046029254386353131  # 2**64 over the golden ratio: spreads keys over the table
 
 
 class AlphaBeta:
@@ -101,8 +104,51 @@ def _image_rows(group: Sequence[Symmetry]) -> np.ndarray:
 
 
 @helper
+def _threats(own, their, memory):
+    """The cells that complete a line of `own`, those that do of `their`, and whether each has a line open."""
+    win = lose = own_open = their_open = 0
+    for i in range(memory[_LINES], memory[_LAST_LINE]):
+        line = memory[i]
+        if line & their == 0:
+            own_open = 1
+            gap = line & ~own
+            if gap & (gap - 1) == 0:
+                win |= gap
+        if line & own == 0:
+            their_open = 1
+            gap = line & ~their
+            if gap & (gap - 1) == 0:
+                lose |= gap
+    return win, lose, own_open, their_open
+
+
+@helper
 def _row(cells, byte, memory):
     return _IMAGES + (byte << 8 | (cells >> 8 * byte & 255)) * memory[_GROUP]
+
+
+@helper
+def _key(own, their, memory):
+    """The canonical position: the smallest image of `own`, then of `their`."""
+    a, b, c, d = _row(own, 0, memory), _row(own, 1, memory), _row(own, 2, memory), _row(own, 3, memory)
+    e, f, g, h = _row(their, 0, memory), _row(their, 1, memory), _row(their, 2, memory), _row(their, 3, memory)
+    key = 1 << 62
+    for i in range(memory[_GROUP]):
+        mine = memory[a + i] | memory[b + i] | memory[c + i] | memory[d + i]
+        yours = memory[e + i] | memory[f + i] | memory[g + i] | memory[h + i]
+        key = min(key, mine << _CELL_BITS | yours)
+    return key
+
+
+@helper
+def _find(key, table):
+    """The slot of a position in the table, or the one to put it in."""
+    mixed = key * _MULTIPLIER
+    bucket = (mixed ^ mixed >> 32) & (len(table) - _BUCKET)
+    for slot in range(bucket, bucket + _BUCKET):
+        if table[slot] == 0 or table[slot] >> _WORD_BITS == key:
+            return slot
+    return bucket + (mixed >> 60 & (_BUCKET - 1))
 
 
 @jit("int64(int64, int64, int64, int64, int64[::1], int64[::1])")
@@ -122,20 +168,7 @@ def search(own, their, alpha, beta, memory, table):
     if moves == 0:
         return 0
 
-    win = lose = own_open = their_open = 0
-    for i in range(memory[_LINES], memory[_LAST_LINE]):
-        line = memory[i]
-        if line & their == 0:
-            own_open = 1
-            gap = line & ~own
-            if gap & (gap - 1) == 0:
-                win |= gap
-        if line & own == 0:
-            their_open = 1
-            gap = line & ~their
-            if gap & (gap - 1) == 0:
-                lose |= gap
-
+    win, lose, own_open, their_open = _threats(own, their, memory)
     if prune:
         if misere:
             moves &= ~win
@@ -156,35 +189,21 @@ def search(own, their, alpha, beta, memory, table):
             return lower
         alpha, beta = max(alpha, lower), min(beta, upper)
 
-    key = 1 << 62
-    a, b, c, d = _row(own, 0, memory), _row(own, 1, memory), _row(own, 2, memory), _row(own, 3, memory)
-    e, f, g, h = _row(their, 0, memory), _row(their, 1, memory), _row(their, 2, memory), _row(their, 3, memory)
-    for i in range(memory[_GROUP]):
-        mine = memory[a + i] | memory[b + i] | memory[c + i] | memory[d + i]
-        yours = memory[e + i] | memory[f + i] | memory[g + i] | memory[h + i]
-        key = min(key, mine << 27 | yours)
-    mixed = key * -7046029254386353131
-    bucket = (mixed ^ mixed >> 32) & (len(table) - _BUCKET)
-    slot = bucket + (mixed >> 60 & (_BUCKET - 1))
-    for i in range(bucket, bucket + _BUCKET):
-        word = table[i]
-        if word == 0:
-            slot = i
-            break
-        if word >> 9 == key:
-            memory[HITS] += 1
-            score, bound = (word >> 2 & 127) - 64, word & 3
-            if bound == _EXACT or (bound == _AT_LEAST and score >= beta) or (bound == _AT_MOST and score <= alpha):
-                return score
-            slot = i
-            break
+    key = _key(own, their, memory)
+    slot = _find(key, table)
+    word = table[slot]
+    if word and word >> _WORD_BITS == key:
+        memory[HITS] += 1
+        score, bound = (word >> 2 & 127) - 64, word & 3
+        if bound == _EXACT or (bound == _AT_LEAST and score >= beta) or (bound == _AT_MOST and score <= alpha):
+            return score
 
     best, floor = -127, alpha
-    i = _ORDER
+    group = _ORDER
     while moves:
-        while moves & memory[i] == 0:
-            i += 1
-        cell = lowest(moves & memory[i])
+        while moves & memory[group] == 0:
+            group += 1
+        cell = lowest(moves & memory[group])
         moves ^= 1 << cell
         if win >> cell & 1:
             score = 1 - worth if misere else worth - 1
@@ -199,5 +218,5 @@ def search(own, their, alpha, beta, memory, table):
                 memory[CUTOFFS] += moves != 0
                 break
     bound = _AT_LEAST if best >= beta else _AT_MOST if best <= alpha else _EXACT
-    table[slot] = key << 9 | (best + 64) << 2 | bound
+    table[slot] = key << _WORD_BITS | (best + 64) << 2 | bound
     return best

@@ -159,6 +159,21 @@ def _put(word, value, best):
 
 
 @helper
+def _end(line, several, high, j, left, lines_left, score, best):
+    """Score the sets with a line of O's, if he can have completed it just now: all his lines share a cell."""
+    while line:
+        i = lowest(line)
+        line &= line - 1
+        common = mask = high << LOW | _NTH[j * _LONGEST + i]
+        if several >> i & 1:
+            for k in range(lines_left):
+                if left[k] & mask == left[k]:
+                    common &= left[k]
+        if common:
+            best[i] = score
+
+
+@helper
 def _fill_page(
     x_moves, finished, misere, m, os, worth, left, lines_left, wins, children, base, carry, child_first,
     page, place, x_threat, o_threat, best,
@@ -195,16 +210,8 @@ def _fill_page(
             todo &= ~twice
         if line:
             _put(line, UNREACHED, best)
-            while x_moves and line:
-                i = lowest(line)
-                line &= line - 1
-                common = mask = high << LOW | _NTH[j * _LONGEST + i]
-                if several >> i & 1:
-                    for k in range(lines_left):
-                        if left[k] & mask == left[k]:
-                            common &= left[k]
-                if common:
-                    best[i] = worth if misere else -worth
+            if x_moves:
+                _end(line, several, high, j, left, lines_left, worth if misere else -worth, best)
 
         for slot in range(m):
             look = todo
