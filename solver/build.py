@@ -1,6 +1,5 @@
 """Building a store: prove the game, pack its pages as they come, write them in order, seal the file."""
 
-import gc
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -86,14 +85,13 @@ def build(game: Game, path: Path, *, jobs: int, tell: Tell = silent) -> Report:
 def compile_kernels() -> None:
     """Import all kernels, which compiles them or loads them from the cache.
 
-    Where nothing is cached yet, another process compiles the second solver's meanwhile.
+    Where nothing is cached yet, another process compiles half of them meanwhile: one compiles one at a time.
     """
     from solver.jit import CACHE
 
-    gc.disable()  # compiling makes much and drops little: looking for garbage is a tenth of its time
     other = None
     if not any(CACHE.glob("*/check.*.nbi")):
-        command = [sys.executable, "-c", "import solver.check, solver.tally"]
+        command = [sys.executable, "-c", "import solver.check, solver.tally, solver.halves"]
         quiet = subprocess.DEVNULL
         other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     try:
@@ -103,7 +101,6 @@ def compile_kernels() -> None:
             other.wait()
         import solver.prove  # noqa: F401  (and with it every other kernel)
     finally:
-        gc.enable()
         if other is not None:
             other.kill()
             other.wait()

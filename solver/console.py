@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from solver.errors import Ttt4Error
-from solver.game import DEFAULT_GAME, Game, parse_game
+from solver.game import DEFAULT_GAME, Game, parse_game, require_solvable
 from solver.progress import Progress
 
 INTERRUPTED = 130
@@ -34,9 +34,11 @@ class GameType(click.ParamType[Game]):
     name = "R,C,K"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
-        """The game that was named."""
+        """The game that was named, if it is one that a store can be of."""
         try:
-            return value if isinstance(value, Game) else parse_game(value)
+            game = value if isinstance(value, Game) else parse_game(value)
+            require_solvable(game)
+            return game
         except Ttt4Error as error:
             raise Refusal(error) from error
 
@@ -60,7 +62,7 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
         except Ttt4Error as error:
             raise Refusal(error) from error
         except KeyboardInterrupt:
-            click.echo("\nInterrupted.", err=True)
+            click.echo("Interrupted.", err=True)
             sys.exit(INTERRUPTED)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

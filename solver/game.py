@@ -20,6 +20,9 @@ from solver.errors import BoardError, GameError
 
 DEFAULT_GAME = "4,4,4"
 
+LARGEST_CELLS = 10_000
+"""The largest board that can be played on."""
+
 SOLVABLE_CELLS = 25
 """The largest board that the two solvers take on."""
 
@@ -89,6 +92,8 @@ def grid(rows: int, columns: int, k: int, *, misere: bool = False) -> Game:
         raise GameError(
             f"no game {rows},{columns},{k}: {k} in a row do not fit; k can be {max(rows, columns)} at the most"
         )
+    if rows * columns > LARGEST_CELLS:
+        raise GameError(f"no game {rows},{columns},{k}: a board can have {LARGEST_CELLS:,} cells at the most")
     steps = ((0, 1), (1, 0), (1, 1), (1, -1))
     lines = {
         sum(1 << (row + i * down) * columns + column + i * right for i in range(k))

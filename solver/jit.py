@@ -5,6 +5,7 @@ be read-only. Where no folder can be written, or where a cached file is damaged,
 compiled for this process alone and nothing is said, because nothing is wrong with the answer.
 """
 
+import gc
 import hashlib
 import os
 import tempfile
@@ -69,7 +70,13 @@ def helper(function: Function) -> Function:
 
 
 def _njit(signature: str, function: Function, *, cache: bool) -> Function:
-    kernel: Function = numba.njit(signature, cache=cache, nogil=True, error_model="numpy")(function)
+    collecting = gc.isenabled()
+    gc.disable()  # compiling makes much and drops little: looking for garbage would be a fifth of its time
+    try:
+        kernel: Function = numba.njit(signature, cache=cache, nogil=True, error_model="numpy")(function)
+    finally:
+        if collecting:
+            gc.enable()
     return kernel
 
 

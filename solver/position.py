@@ -96,7 +96,10 @@ def parse(game: Game, text: str) -> Position:
 
 def check(position: Position) -> Position:
     """The same position; BoardError, saying why, if no game could have reached it."""
-    game, board = position.game, str(position)
+    game = position.game
+    if position.x & position.o or (position.x | position.o) & ~game.full:
+        raise BoardError(f"cells {position.x:#x} of X and {position.o:#x} of O overlap, or are not all on the board")
+    board = str(position)
     xs, os = position.x.bit_count(), position.o.bit_count()
     if xs - os not in (0, 1):
         raise BoardError(f"board {board!r} has {xs} X and {os} O: X moves first, so X has as many or one more")
@@ -131,7 +134,7 @@ def _stones(game: Game, text: str) -> tuple[int, int]:
         raise BoardError(f"board {text!r} has {bad[0]!r}: write X, O and . for an empty cell, rows joined by /")
     if len(board) > 10 * game.cells + 10:
         raise BoardError(f"board {text[:40] + '...'!r} is too long: {game.name} has {game.cells} cells")
-    marks = re.sub(r"\d+", lambda run: "." * min(int(run[0]), game.cells + 1), board.upper())
+    marks = re.sub(r"\d{1,9}", lambda run: "." * min(int(run[0]), game.cells + 1), board.upper())
     rows = marks.split("/")
     if len(rows) > 1 and (len(rows) != game.rows or any(len(row) != game.columns for row in rows)):
         raise BoardError(

@@ -23,6 +23,11 @@ names the format, the game and its lines, the symmetries under which halves were
 of positions by ply, and the digest: SHA-256 over, for each record in order, its key and the SHA-256
 of its content before compression. The digest depends on the game alone.
 
+After LMDB's last page stand the last 4 bytes of the file: the **seal**, CRC-32 of all before it. LMDB
+follows the pointers in its pages without asking, and one wrong bit there can end a process. So the
+seal is checked before LMDB is given the file, unless that is so large that it would be felt; then a
+reader is safe from wrong scores but not from that, and `ttt4-solve verify` tells.
+
 A store is written into `<name>.partial`, synced, read back and renamed, so a kill at any moment leaves
 the old store or the new one. It is opened read-only and without a lock, and never changes again.
 """
@@ -40,17 +45,18 @@ from typing import NamedTuple
 
 import lmdb
 
-from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreUnwritable
+from solver.errors import StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreUnwritable
 from solver.folders import build_command
 from solver.game import Game
 from solver.index import UNREACHED, Index, page_size
 from solver.manifest import FORMAT, Manifest
-from solver.position import Position
+from solver.position import Position, check
 
 _MANIFEST = b"manifest"
 _CRC = 4
 _HALF = 4
 _CACHED_BYTES = 64 << 20
+_SEAL_CHECKED = 16 << 20
 _MAP_SIZE = 1 << 36  # of address space, not of disk
 
 
@@ -86,13 +92,13 @@ class Store:
 
     def score(self, position: Position) -> int:
         """The score of a position for the side to move; BoardError if no game reaches it."""
-        over = position.score_if_over()
+        over = check(position).score_if_over()
         if over is not None:
             return over
         place = self.index.locate(position.x, position.o)
         score: int = self.page(place.empty, place.half)[place.place]
         if score == UNREACHED:
-            raise BoardError(f"board {str(position)!r} cannot be reached in {self.game.name}")
+            raise self.damaged(f"it says that board {str(position)!r} is never reached")
         return score
 
     def page(self, empty: int, half: int) -> memoryview:
@@ -104,7 +110,7 @@ class Store:
                 if not cursor.set_range(key):
                     raise self.damaged(f"the record of half {half:#x} is missing")
                 key, value = bytes(cursor.key()), bytes(cursor.value())
-            for held, page in self._unpack(key, value):
+            for held, page in self._split(key, self._inflate(key, value)):
                 self._keep(key[0], held, page)
             found = self._cached.get((empty, half))
             if found is None:
@@ -117,6 +123,12 @@ class Store:
             for key, value in cursor:
                 if key != _MANIFEST:
                     yield bytes(key), self._inflate(bytes(key), bytes(value))
+
+    def pages(self) -> Iterator[tuple[int, int, memoryview]]:
+        """Every page in order: how many cells are empty, the half, the scores."""
+        for key, content in self.records():
+            for half, page in self._split(key, content):
+                yield key[0], half, page
 
     @contextmanager
     def _reading(self) -> Iterator[lmdb.Cursor]:
@@ -152,12 +164,11 @@ class Store:
             )
         return manifest
 
-    def _unpack(self, key: bytes, value: bytes) -> Iterator[tuple[int, memoryview]]:
+    def _split(self, key: bytes, content: bytes) -> Iterator[tuple[int, memoryview]]:
         """The halves of a record and their pages."""
-        content = self._inflate(key, value)
-        size = page_size(self.game, key[0])
+        size = page_size(self.game, key[0]) if key[0] <= self.game.cells else 0
         count, rest = divmod(len(content), _HALF + size)
-        if rest or not count:
+        if rest or not count or not size:
             raise self.damaged(f"record {key.hex()} has a wrong length")
         pages = memoryview(content).cast("b")[count * _HALF :]
         for i in range(count):
@@ -263,15 +274,17 @@ class StoreWriter:
         self._put(_MANIFEST, _sealed(_MANIFEST, manifest.to_json()))
         with self._writing():
             self._transaction.commit()
-            self._environment.sync(True)
             self._environment.close()
+            with open(self.partial, "ab") as file:
+                file.write(_seal(self.partial))
+                file.flush()
+                os.fsync(file.fileno())
         with Store(self.partial, manifest.game) as written:
             if content_digest(written) != manifest.digest:
                 raise StoreUnwritable(
                     f"what was written to {str(self.partial)!r} did not read back the same: try again"
                 )
         with self._writing():
-            os.fsync(self._lock)
             os.replace(self.partial, self.path)
             folder = os.open(self.path.parent, os.O_RDONLY)
             os.fsync(folder)
@@ -303,6 +316,27 @@ def content_digest(store: Store) -> str:
     return digest.hexdigest()
 
 
+def check_seal(path: Path, game: Game | None) -> None:
+    """Nothing, if the file at `path` is as it was when it was sealed; else StoreDamaged."""
+    if path.stat().st_size < _CRC:
+        raise damaged(path, game, "the file is cut short")
+    with open(path, "rb") as file:
+        file.seek(-_CRC, os.SEEK_END)
+        if file.read() != _seal(path, -_CRC):
+            raise damaged(path, game, "its seal is broken")
+
+
+def _seal(path: Path, end: int = 0) -> bytes:
+    """CRC-32 of a file, up to so many bytes before its end."""
+    left = path.stat().st_size + end
+    crc = 0
+    with open(path, "rb") as file:
+        while left and (block := file.read(min(left, 1 << 20))):
+            crc = zlib.crc32(block, crc)
+            left -= len(block)
+    return crc.to_bytes(_CRC)
+
+
 def _key(empty: int, half: int) -> bytes:
     return bytes([empty]) + half.to_bytes(_HALF)
 
@@ -322,9 +356,11 @@ def _open(path: Path, game: Game | None) -> lmdb.Environment:
         file = status.st_dev, status.st_ino
         environment, users = _environments.get(file, (None, 0))
         if environment is None:
+            if status.st_size <= _SEAL_CHECKED:
+                check_seal(path, game)
             environment = lmdb.open(named, subdir=False, readonly=True, lock=False, max_readers=1)
             # A file cut short would end this process with a signal at the first read beyond its end.
-            if status.st_size < (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]:
+            if status.st_size - _CRC < (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]:
                 environment.close()
                 raise lmdb.CorruptedError("the file is cut short")
         _environments[file] = environment, users + 1

@@ -16,9 +16,8 @@ from lmdb.verify import verify as faults_of
 from solver.build import compile_kernels
 from solver.errors import StoreError
 from solver.game import Game
-from solver.index import page_size
 from solver.progress import Progress, Tell, silent
-from solver.store import Store, content_digest, damaged, missing
+from solver.store import Store, check_seal, content_digest, damaged, missing
 from solver.symmetry import symmetries
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ def verify(path: Path, game: Game, *, jobs: int, sample: int | None = None, tell
     start = perf_counter()
     tell(Progress("reading"))
     _check_structure(path, game)
+    check_seal(path, game)
     with Store(path, game) as store:
         manifest = store.manifest
         if content_digest(store) != manifest.digest:
@@ -74,7 +74,7 @@ def verify(path: Path, game: Game, *, jobs: int, sample: int | None = None, tell
         summary = proof.summary
         if summary.table() != manifest.plies or summary.score != manifest.score:
             raise store.damaged("its manifest's counts are not those of its positions")
-        if places != _stored_places(store):
+        if places != sum(len(page) for _, _, page in store.pages()):
             raise store.damaged("it holds pages that the game has not")
     positions = sum(ply.canonical for ply in manifest.plies)
     return Verdict(path, places, positions, summary.checked, summary.abandoned, perf_counter() - start)
@@ -97,11 +97,3 @@ def _compare(store: Store, pages: "Pages") -> None:
     for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True):
         if store.page(pages.empty, half) != scores.data:
             raise store.damaged(f"the scores of half {half:#x} with {pages.empty} cells empty are wrong")
-
-
-def _stored_places(store: Store) -> int:
-    total = 0
-    for key, content in store.records():
-        size = page_size(store.game, key[0])
-        total += len(content) // (4 + size) * size
-    return total

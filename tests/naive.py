@@ -1,0 +1,207 @@
+"""A slow, obvious twin of everything clever. It shares no code with solver/ and nothing here is fast.
+
+A board is a string of `X`, `O` and `.`, row after row, without separators. A set of cells as a number
+appears in `board` and `masks` alone, which are how tests cross over to solver/ and back.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import permutations
+from typing import NamedTuple
+
+Permutation = tuple[int, ...]
+
+
+class Game(NamedTuple):
+    """An m,n,k game."""
+
+    rows: int
+    columns: int
+    k: int
+    misere: bool = False
+
+    @classmethod
+    def named(cls, text: str) -> "Game":
+        rows, columns, k, *rest = text.split(",")
+        return cls(int(rows), int(columns), int(k), rest == ["misere"])
+
+    @property
+    def cells(self) -> int:
+        return self.rows * self.columns
+
+    @property
+    def empty(self) -> str:
+        return "." * self.cells
+
+
+@cache
+def lines(game: Game) -> frozenset[tuple[int, ...]]:
+    """The lines, each as its cells in order: every k neighbours in a row, a column or a diagonal."""
+    where = [(row, column) for row in range(game.rows) for column in range(game.columns)]
+    runs: dict[tuple[str, int], list[int]] = {}
+    for cell, (row, column) in enumerate(where):
+        for run in (("row", row), ("column", column), ("down", row - column), ("up", row + column)):
+            runs.setdefault(run, []).append(cell)
+    return frozenset(tuple(run[i : i + game.k]) for run in runs.values() for i in range(len(run) - game.k + 1))
+
+
+def board(game: Game, x: int, o: int) -> str:
+    """The board with these sets of cells."""
+    assert not x & o
+    return "".join("X" if x >> cell & 1 else "O" if o >> cell & 1 else "." for cell in range(game.cells))
+
+
+def masks(board: str) -> tuple[int, int]:
+    """X's cells and O's cells, as numbers."""
+    x, o = (sum(2**cell for cell, mark in enumerate(board) if mark == who) for who in "XO")
+    return x, o
+
+
+def stones(board: str) -> int:
+    return len(board) - board.count(".")
+
+
+def mover(board: str) -> str:
+    return "X" if board.count("X") == board.count("O") else "O"
+
+
+@cache
+def completer(game: Game, board: str) -> str | None:
+    """Who has a whole line."""
+    for line in lines(game):
+        marks = {board[cell] for cell in line}
+        if marks == {"X"} or marks == {"O"}:
+            return marks.pop()
+    return None
+
+
+def winner(game: Game, board: str) -> str | None:
+    who = completer(game, board)
+    if who and game.misere:
+        return "O" if who == "X" else "X"
+    return who
+
+
+def over(game: Game, board: str) -> bool:
+    return "." not in board or completer(game, board) is not None
+
+
+def claim(board: str, cell: int) -> str:
+    """The board after the side to move takes a cell."""
+    assert board[cell] == "."
+    return board[:cell] + mover(board) + board[cell + 1 :]
+
+
+def children(game: Game, board: str) -> list[str]:
+    if over(game, board):
+        return []
+    return [claim(board, cell) for cell, mark in enumerate(board) if mark == "."]
+
+
+def played(game: Game, cells: Iterable[int]) -> str:
+    """The board after these cells were taken in turn, or as many of them as it took to end the game."""
+    now = game.empty
+    for cell in cells:
+        if over(game, now):
+            break
+        now = claim(now, cell)
+    return now
+
+
+@cache
+def score(game: Game, board: str) -> int:
+    """Minimax, for the side to move: cells + 1 - stones at the end for a win, negated for a loss, 0 for a draw."""
+    if over(game, board):
+        worth = game.cells + 1 - stones(board)
+        who = winner(game, board)
+        return 0 if who is None else worth if who == mover(board) else -worth
+    return max(-score(game, child) for child in children(game, board))
+
+
+def by_ply(game: Game) -> Iterator[set[str]]:
+    """All positions that a game reaches, ply after ply."""
+    now = {game.empty}
+    while now:
+        yield now
+        now = {child for board in now for child in children(game, board)}
+
+
+@cache
+def reachable(game: Game) -> frozenset[str]:
+    """All positions that a game reaches."""
+    return frozenset().union(*by_ply(game))
+
+
+def geometric(game: Game) -> list[Permutation]:
+    """What turning and mirroring does to the cells of the board: 8 ways if it is square, else 4."""
+    last_row, last_column = game.rows - 1, game.columns - 1
+    found = set()
+    for flip_row in (False, True):
+        for flip_column in (False, True):
+            for swap in (False, True) if game.rows == game.columns else (False,):
+                moved = []
+                for row in range(game.rows):
+                    for column in range(game.columns):
+                        r = last_row - row if flip_row else row
+                        c = last_column - column if flip_column else column
+                        moved.append(c * game.columns + r if swap else r * game.columns + c)
+                found.add(tuple(moved))
+    return sorted(found)
+
+
+def line_symmetries(game: Game) -> set[Permutation]:
+    """Every permutation of the cells that maps lines to lines, by trying them all."""
+    assert game.cells <= 9
+    return {
+        g
+        for g in permutations(range(game.cells))
+        if all(tuple(sorted(g[cell] for cell in line)) in lines(game) for line in lines(game))
+    }
+
+
+def turned(board: str, g: Sequence[int]) -> str:
+    """The board with what was on `cell` on g[cell]."""
+    marks = [""] * len(board)
+    for cell, mark in enumerate(board):
+        marks[g[cell]] = mark
+    return "".join(marks)
+
+
+def canonical(boards: Iterable[str], group: Sequence[Permutation]) -> set[str]:
+    """One board for all images of a board: the first in the alphabet."""
+    return {min(turned(board, g) for g in group) for board in boards}
+
+
+def orbits(group: Sequence[Permutation], xs: int, os: int) -> int:
+    """Burnside's lemma: ways to place so many X's and O's, images under the group counted as one.
+
+    A symmetry leaves a board as it is when each of its cycles is of one kind, so the boards that it
+    leaves are the coefficient of x^xs o^os in the product of 1 + x^length + o^length over its cycles.
+    """
+    total = 0
+    for g in group:
+        ways = Counter({(0, 0): 1})
+        for length in cycles(g):
+            more: Counter[tuple[int, int]] = Counter()
+            for (a, b), count in ways.items():
+                for stone in ((0, 0), (length, 0), (0, length)):
+                    more[a + stone[0], b + stone[1]] += count
+            ways = more
+        total += ways[xs, os]
+    count, rest = divmod(total, len(group))
+    assert rest == 0
+    return count
+
+
+def cycles(g: Sequence[int]) -> list[int]:
+    """The lengths of a permutation's cycles."""
+    lengths, seen = [], set()
+    for start in range(len(g)):
+        cell, length = start, 0
+        while cell not in seen:
+            seen.add(cell)
+            cell, length = g[cell], length + 1
+        if length:
+            lengths.append(length)
+    return lengths

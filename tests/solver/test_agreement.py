@@ -1,0 +1,179 @@
+"""Three ways to solve a game, and they agree: the sweep, alpha-beta, and minimax as naive as it gets."""
+
+import random
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solver.alphabeta import AlphaBeta
+from solver.check import check_all, check_sample
+from solver.errors import SolversDisagree
+from solver.game import parse_game
+from solver.index import UNREACHED
+from solver.position import Position
+from solver.progress import silent
+from solver.prove import Proof
+from solver.sweep import Layer
+from solver.symmetry import symmetries
+
+BOTH = ["3,3,3", "3,4,3", "4,4,3", "4,4,4"]
+TINY = [f"{m},{n},{k}" for m, n in product(range(1, 9), repeat=2) if m * n <= 8 for k in range(1, max(m, n) + 1)]
+ODD = ["5,2,2", "1,8,3", "2,6,2", "1,10,4", "5,2,3", "2,5,5", "3,3,1", "3,3,2", "1,11,3"]
+
+
+def assert_every_place_is_minimax(game: Any) -> None:
+    """Each place of each page holds minimax's score, or the mark that no game reaches it."""
+    rules = naive.Game.named(game.game.name)
+    reachable = naive.reachable(rules)
+    for (empty, half), page in game.page.items():
+        for place, score in enumerate(page.tolist()):
+            board = naive.board(rules, *game.index.position(empty, half, place))
+            expected = naive.score(rules, board) if board in reachable else UNREACHED
+            assert score == expected, board
+    for board in reachable:
+        if naive.completer(rules, board) != "X":
+            half = game.index.locate(*naive.masks(board)).half
+            assert (board.count("."), half) in game.page, board
+
+
+@pytest.mark.parametrize("suffix", ["", ",misere"])
+@pytest.mark.parametrize("name", BOTH)
+def test_both_solvers_agree_on_every_place(solved: Callable[..., Any], name: str, suffix: str) -> None:
+    game = solved(name + suffix)
+    places = sum(pages.scores.size for pages in game.filled)
+    assert game.summary.checked == places > 0
+    assert game.summary.abandoned == 0
+    assert game.summary.nodes > 0
+
+
+@pytest.mark.parametrize("suffix", ["", ",misere"])
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3"])
+def test_minimax_sweep_and_alpha_beta_agree_on_every_reachable_position(
+    solved: Callable[..., Any], name: str, suffix: str
+) -> None:
+    game, rules = solved(name + suffix), naive.Game.named(name + suffix)
+    solver = AlphaBeta(game.game, game.index.group)
+    for board in naive.reachable(rules):
+        position = Position(game.game, *naive.masks(board))
+        expected = naive.score(rules, board)
+        assert game.value(position) == expected, board
+        assert solver.score(position) == expected, board
+
+
+@pytest.mark.parametrize("suffix", ["", ",misere"])
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3"])
+def test_every_place_holds_minimax_s_score_or_the_mark_of_the_unreached(
+    solved: Callable[..., Any], name: str, suffix: str
+) -> None:
+    assert_every_place_is_minimax(solved(name + suffix))
+
+
+@pytest.mark.parametrize("suffix", ["", ",misere"])
+@pytest.mark.parametrize("name", [*TINY, *ODD])
+def test_odd_games_are_solved_like_any_other(solved: Callable[..., Any], name: str, suffix: str) -> None:
+    game, rules = solved(name + suffix), naive.Game.named(name + suffix)
+    assert_every_place_is_minimax(game)
+    assert game.summary.score == naive.score(rules, rules.empty)
+    solver = AlphaBeta(game.game, game.index.group, table_bits=10)
+    assert solver.score(Position(game.game)) == naive.score(rules, rules.empty)
+
+
+@pytest.mark.parametrize("name", ["4,4,4", "4,4,4,misere", "4,4,3", "4,4,3,misere"])
+def test_all_three_agree_on_late_positions_of_4x4(solved: Callable[..., Any], name: str) -> None:
+    game, rules, rng = solved(name), naive.Game.named(name), random.Random(name)
+    solver = AlphaBeta(game.game, game.index.group)
+    boards: set[str] = set()
+    while len(boards) < 400:
+        boards.add(naive.played(rules, rng.sample(range(16), rng.randint(9, 16))))
+        boards = {board for board in boards if naive.stones(board) >= 9}
+    for board in sorted(boards):
+        position = Position(game.game, *naive.masks(board))
+        assert game.value(position) == solver.score(position) == naive.score(rules, board), board
+
+
+@given(st.permutations(range(16)), st.integers(0, 8))
+def test_the_sweep_and_a_fresh_search_agree_on_early_positions_of_4x4(
+    solved: Callable[..., Any], order: list[int], plies: int
+) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: both solvers give the same score
+    game = solved("4,4,4")
+    board = naive.played(naive.Game(4, 4, 4), order[:plies])
+    position = Position(game.game, *naive.masks(board))
+    assert AlphaBeta(game.game, game.index.group, table_bits=14).score(position) == game.value(position)
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,3,3,misere"])
+def test_one_wrong_score_anywhere_is_found_and_its_board_named(solved: Callable[..., Any], name: str) -> None:
+    game, rules = solved(name), naive.Game.named(name)
+    solver = AlphaBeta(game.game, game.index.group)
+    for pages in game.filled:
+        check_all(solver, pages.os, pages.halves, pages.scores)
+        for i, half in enumerate(pages.halves.tolist()):
+            for place in range(pages.scores.shape[1]):
+                scores = pages.scores.copy()
+                scores[i, place] += 1
+                x, o = game.index.position(pages.empty, half, place)
+                named = str(Position(game.game, x, o))
+                with pytest.raises(SolversDisagree) as refusal:
+                    check_all(solver, pages.os, pages.halves, scores)
+                message = str(refusal.value)
+                assert repr(named) in message
+                assert f"the sweep says {scores[i, place]}," in message
+                reached = naive.board(rules, x, o) in naive.reachable(rules)
+                assert ("alpha-beta that no game reaches it" in message) == (not reached)
+                assert refusal.value.exit_code == 1
+
+
+def test_a_sample_of_everything_finds_a_wrong_score_too(solved: Callable[..., Any]) -> None:
+    game = solved("3,4,3")
+    solver = AlphaBeta(game.game, game.index.group)
+    pages = next(pages for pages in game.filled if pages.empty == 7)
+    size, rng = pages.scores.size, random.Random(1)
+    assert check_sample(solver, pages.os, pages.halves, pages.scores, 2 * size, rng) == (size, 0)
+    assert check_sample(solver, pages.os, pages.halves, pages.scores, 10, rng) == (10, 0)
+    scores = pages.scores.copy()
+    scores[-1, 0] ^= 1
+    board = str(Position(game.game, *game.index.position(7, int(pages.halves[-1]), 0)))
+    with pytest.raises(SolversDisagree, match=f"board {board!r} of 3,4,3"):
+        check_sample(solver, pages.os, pages.halves, scores, size, rng)
+
+
+def test_a_sample_s_searches_that_take_too_long_are_counted_and_confirm_nothing(solved: Callable[..., Any]) -> None:
+    game = solved("4,4,4")
+    solver = AlphaBeta(game.game, game.index.group, limit=1)
+    pages = next(pages for pages in game.filled if pages.empty == 10)
+    confirmed, abandoned = check_sample(solver, pages.os, pages.halves, pages.scores, 50, random.Random(1))
+    assert abandoned > 0
+    assert confirmed + abandoned == 50
+
+
+@pytest.mark.parametrize("ply", [3, 6, 9])
+def test_a_sweep_that_errs_once_is_stopped_by_the_proof(ply: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = Layer.fill
+
+    def erring(self: Layer, chunk: range) -> list[Any]:
+        filled = fill(self, chunk)
+        for pages in filled:
+            if 9 - pages.empty == ply:
+                pages.scores[:] = 1 - pages.scores
+        return filled
+
+    monkeypatch.setattr(Layer, "fill", erring)
+    game = parse_game("3,3,3")
+    with pytest.raises(SolversDisagree, match=r"board '[XO./]{11}' of 3,3,3: the sweep says"):
+        list(Proof(game, symmetries(game), lambda pages: None, jobs=2, tell=silent))
+
+
+def test_pages_do_not_depend_on_the_number_of_threads() -> None:
+    game = parse_game("4,4,4")
+    found = []
+    for jobs in (1, 3):
+        proof: Proof[bytes] = Proof(game, symmetries(game), lambda p: p.scores.tobytes(), jobs=jobs, tell=silent)
+        found.append([b"".join(chunks) for chunks in proof])
+        found.append(proof.summary.table())
+    assert found[:2] == found[2:]

@@ -1,0 +1,173 @@
+"""Alpha-beta: exact scores, sound bounds, and shortcuts that change nothing but the effort."""
+
+import random
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solver.alphabeta import AlphaBeta, search
+from solver.game import parse_game
+from solver.position import Position
+from solver.symmetry import symmetries
+
+WINDOWED = ["4,4,4", "4,4,4,misere", "4,4,3", "4,4,3,misere", "3,3,3", "3,3,3,misere", "3,4,3", "3,4,3,misere"]
+
+
+def solver_of(name: str, **options: int) -> AlphaBeta:
+    game = parse_game(name)
+    return AlphaBeta(game, symmetries(game), **options)
+
+
+def bounded(solver: AlphaBeta, board: str, alpha: int, beta: int) -> int:
+    """What a search of an open position gives under a window."""
+    x, o = naive.masks(board)
+    own, their = (x, o) if naive.mover(board) == "X" else (o, x)
+    solver.memory[:4] = 0
+    return int(search(own, their, alpha, beta, solver.memory, solver.table))
+
+
+def some_positions(name: str, count: int, *, least: int = 0) -> list[str]:
+    """Positions at random, with at least so many stones."""
+    rules, rng = naive.Game.named(name), random.Random(name)
+    found: set[str] = set()
+    while len(found) < count:
+        order = rng.sample(range(rules.cells), rng.randint(least, rules.cells))
+        board = naive.played(rules, order)
+        if naive.stones(board) >= least:
+            found.add(board)
+    return sorted(found)
+
+
+@given(st.sampled_from(WINDOWED), st.randoms(use_true_random=False), st.integers(-18, 17), st.integers(1, 8))
+def test_a_result_outside_the_window_is_a_bound_and_inside_it_exact(
+    name: str, rng: random.Random, alpha: int, width: int
+) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: fail-soft alpha-beta
+    rules = naive.Game.named(name)
+    plies = rng.randint(max(0, rules.cells - 8), rules.cells)
+    board = naive.played(rules, rng.sample(range(rules.cells), plies))
+    if naive.over(rules, board) or naive.stones(board) < rules.cells - 9:
+        return
+    exact = naive.score(rules, board)
+    fresh = solver_of(name, table_bits=10)
+    for beta in (alpha + width, alpha + 1, alpha + width):  # the second and third find the first's bounds in the table
+        result = bounded(fresh, board, alpha, beta)
+        if result <= alpha:
+            assert exact <= result
+        elif result >= beta:
+            assert exact >= result
+        else:
+            assert exact == result
+
+
+@pytest.mark.parametrize("name", WINDOWED)
+def test_narrow_windows_close_in_on_the_exact_score_in_a_table_they_share(name: str) -> None:
+    rules, shared = naive.Game.named(name), solver_of(name, table_bits=12)
+    for board in some_positions(name, 60, least=rules.cells - 8):
+        if naive.over(rules, board):
+            continue
+        exact = naive.score(rules, board)
+        for alpha in range(-rules.cells - 2, rules.cells + 2):
+            result = bounded(shared, board, alpha, alpha + 1)
+            assert (result > alpha) == (exact > alpha)
+            assert exact >= result if result > alpha else exact <= result
+        assert shared.score(Position(shared.game, *naive.masks(board))) == exact
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,3,3,misere", "2,4,2", "1,8,3", "2,4,3,misere"])
+def test_pruning_changes_no_score_and_saves_nodes(name: str) -> None:
+    rules = naive.Game.named(name)
+    for board in some_positions(name, 100):
+        pruned, whole = solver_of(name, table_bits=12), solver_of(name, prune=False, table_bits=12)
+        position = Position(pruned.game, *naive.masks(board))
+        assert pruned.score(position) == whole.score(position) == naive.score(rules, board)
+        assert pruned.nodes <= whole.nodes
+        assert whole.cutoffs == 0
+
+
+@pytest.mark.parametrize("name", ["4,4,4", "3,4,3", "4,4,4,misere"])
+def test_without_pruning_a_search_visits_many_more_positions(name: str) -> None:
+    rules = naive.Game.named(name)
+    pruned, whole = solver_of(name), solver_of(name, prune=False)
+    pruned_nodes = whole_nodes = 0
+    for board in some_positions(name, 30, least=rules.cells - 8):
+        position = Position(pruned.game, *naive.masks(board))
+        assert pruned.score(position) == whole.score(position)
+        pruned_nodes += pruned.nodes
+        whole_nodes += whole.nodes
+    assert whole_nodes > 2 * pruned_nodes > 0
+
+
+def test_the_empty_4x4_board_takes_under_ten_thousand_nodes() -> None:
+    solver = solver_of("4,4,4")
+    assert solver.score(Position(solver.game)) == 0
+    assert 1000 < solver.nodes < 10_000
+    assert solver.cutoffs > 0
+    assert solver.hits > 0
+
+
+def test_symmetries_save_nodes_and_change_no_score() -> None:
+    game = parse_game("4,4,4")
+    every = AlphaBeta(game, symmetries(game))
+    turns = AlphaBeta(game, naive.geometric(naive.Game(4, 4, 4)))
+    none = AlphaBeta(game, [tuple(range(16))])
+    empty = Position(game)
+    assert every.score(empty) == turns.score(empty) == none.score(empty) == 0
+    assert every.nodes < turns.nodes < none.nodes
+
+
+@pytest.mark.parametrize("table_bits", [2, 4, 7])
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "3,4,3,misere", "4,4,4"])
+def test_a_table_of_any_size_gives_the_same_scores(name: str, table_bits: int) -> None:
+    small, large = solver_of(name, table_bits=table_bits), solver_of(name)
+    for board in some_positions(name, 60, least=7 if name == "4,4,4" else 2):
+        position = Position(small.game, *naive.masks(board))
+        assert small.score(position) == large.score(position)
+
+
+def test_a_search_that_reaches_its_limit_gives_no_score() -> None:
+    needed = solver_of("4,4,4")
+    empty = Position(needed.game)
+    needed.score(empty)
+    enough = solver_of("4,4,4", limit=needed.nodes)
+    assert enough.score(empty) == 0
+    for limit in (1, 10, needed.nodes // 2, needed.nodes - 1):
+        solver = solver_of("4,4,4", limit=limit)
+        assert solver.score(empty) is None
+        assert solver.nodes <= limit + 1
+        assert solver.score(Position(solver.game, 0b1111, 0b1110000)) == -10, "the next search starts afresh"
+
+
+def test_a_search_given_up_leaves_nothing_wrong_in_the_table() -> None:
+    solver = solver_of("3,4,3", table_bits=12)
+    for limit in range(1, 400, 7):
+        solver.memory[7] = limit
+        solver.score(Position(solver.game))
+    solver.memory[7] = 0
+    rules = naive.Game(3, 4, 3)
+    for board in some_positions("3,4,3", 200):
+        assert solver.score(Position(solver.game, *naive.masks(board))) == naive.score(rules, board)
+
+
+def test_a_search_beside_another_shares_its_table_and_counts_for_itself() -> None:
+    first = solver_of("4,4,4")
+    beside = first.beside()
+    empty = Position(first.game)
+    assert first.score(empty) == 0
+    nodes = first.nodes
+    assert beside.nodes == 0
+    assert beside.score(empty) == 0
+    assert 0 < beside.nodes < nodes / 10
+    assert first.nodes == nodes
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,3,3,misere", "4,4,4", "4,4,4,misere"])
+def test_a_finished_game_is_scored_without_a_search(name: str) -> None:
+    rules, solver = naive.Game.named(name), solver_of(name)
+    ended = [board for board in some_positions(name, 200, least=rules.cells - 4) if naive.over(rules, board)]
+    assert ended
+    for board in ended:
+        assert solver.score(Position(solver.game, *naive.masks(board))) == naive.score(rules, board)
+    assert solver.nodes == 0

@@ -1,0 +1,217 @@
+"""Whatever happens to a build or to what it stands on: the store is whole, and nothing else is left behind."""
+
+import contextlib
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solver.build import build
+from solver.cli import main
+from solver.errors import StoreUnwritable
+from solver.game import Game, grid
+from solver.store import Store, StoreWriter, content_digest, pack
+
+THREE = grid(3, 3, 3)
+FOUR = grid(4, 4, 4)
+PAGE = 4096
+Cases = Iterable[tuple[str, bytes]]
+
+
+def intact(path: Path, digest: str) -> bool:
+    with Store(path) as store:
+        return content_digest(store) == digest == store.manifest.digest
+
+
+def digest_of(path: Path) -> str:
+    with Store(path) as store:
+        return store.manifest.digest
+
+
+def killed_builds(game: Game, path: Path, moments: int) -> Iterator[None]:
+    """Fork a build, kill it at a random moment, and yield for a look, so many times."""
+    rng = random.Random(7)
+    start = time.perf_counter()
+    build(game, path.with_name("clock"), jobs=2)
+    lasts = time.perf_counter() - start
+    path.with_name("clock").unlink()
+    for _ in range(moments):
+        child = os.fork()
+        if not child:
+            with contextlib.suppress(BaseException):
+                build(game, path, jobs=2)
+            os._exit(0)
+        time.sleep(rng.uniform(0, 1.3 * lasts))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        yield
+
+
+@pytest.mark.parametrize(("name", "moments"), [("store3", 60), ("store4", 40)])
+def test_a_build_killed_at_any_moment_leaves_the_old_store_whole(
+    name: str, moments: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    good: Path = request.getfixturevalue(name)
+    digest, path = digest_of(good), tmp_path / "s"
+    with Store(good) as store:
+        game = store.game
+    had_one = False
+    for i, _ in enumerate(killed_builds(game, path, moments)):
+        if i == moments // 3:  # from here on there is a store to lose
+            shutil.copy(good, path)
+        assert path.exists() or not had_one, f"kill {i} took the store away"
+        had_one = path.exists()
+        assert not had_one or intact(path, digest), f"kill {i} harmed the store"
+    build(game, path, jobs=2)
+    assert intact(path, digest)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("limit", [0, 1, PAGE, 2 * PAGE, 3 * PAGE, 20_000, 50_000])
+def test_a_full_disk_leaves_the_old_store_and_nothing_else(
+    limit: int, store4: Path, tmp_path: Path, forked: Callable[..., tuple[int, str]]
+) -> None:
+    def full(path: Path) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        build(FOUR, path, jobs=2)
+
+    ended, said = forked(full, tmp_path / "s")
+    assert (ended, said.split(":")[0]) == (0, "StoreUnwritable"), said
+    assert list(tmp_path.iterdir()) == []
+    shutil.copy(store4, tmp_path / "s")
+    ended, said = forked(full, tmp_path / "s")
+    assert (ended, said.split(":")[0]) == (0, "StoreUnwritable"), said
+    assert list(tmp_path.iterdir()) == [tmp_path / "s"]
+    assert (tmp_path / "s").read_bytes() == store4.read_bytes()
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    for path in (
+        tmp_path / "file" / "s",
+        tmp_path / "file" / "deeper" / "s",
+        tmp_path / "folder",
+        tmp_path / ("n" * 300),
+    ):
+        with pytest.raises(StoreUnwritable, match="--store"):
+            build(THREE, path, jobs=1)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
+
+
+def test_a_folder_that_may_not_be_written_is_refused(forked: Any) -> None:
+    def attempt(folder: str) -> object:
+        if os.geteuid() == 0:  # whom modes do not bind
+            os.setuid(65534)
+        return build(THREE, Path(folder) / "s", jobs=1)
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o555)
+        signal, said = forked(attempt, folder)
+        assert (signal, os.listdir(folder)) == (0, [])
+    assert said.startswith("StoreUnwritable: cannot write store")
+    assert "Permission denied" in said
+
+
+def test_a_build_needs_no_home(tmp_path: Path, store3: Path, solve_process: Any) -> None:
+    built = solve_process("build", "--game", "3,3,3", "--store", tmp_path / "s", clean=True)
+    out, err = built.communicate()
+    assert built.returncode == 0, err
+    assert "3,3,3" in out
+    assert intact(tmp_path / "s", digest_of(store3))
+
+
+@pytest.mark.parametrize("home", [None, "", "relative", "/proc/nonexistent", "/dev/null"])
+def test_kernels_compile_without_a_home(home: str | None, tmp_path: Path) -> None:
+    code = (
+        "from solver.jit import CACHE; from solver.halves import board, halves; from solver.game import grid; "
+        "from solver.symmetry import symmetries as s; g = grid(3, 3, 3); print(len(halves(board(g, s(g)), 2)[0]))"
+    )
+    env = {} if home is None else {"HOME": home}
+    ran = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "8\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_damaged_cache_of_kernels_is_mended_unseen(store3: Path, tmp_path: Path, solve_process: Any) -> None:
+    from solver.jit import CACHE
+
+    cache, path = tmp_path / "cache", tmp_path / "s"
+    shutil.copytree(CACHE, cache)
+    kernels = sorted(cache.rglob("*.nbi"))
+    assert len(kernels) > 4
+    for i, index in enumerate(kernels):
+        # Each kernel in one of four ways: the index or the code, cut in half or to nothing.
+        for file in [index] if i % 2 else index.parent.glob(index.stem + "*.nbc"):
+            os.truncate(file, file.stat().st_size // 2 if i % 4 < 2 else 0)
+    for again in ("first", "second", "third"):
+        built = solve_process(
+            "build", "--force", "--game", "3,3,3", "--store", path, env={"NUMBA_CACHE_DIR": str(cache)}
+        )
+        _, err = built.communicate()
+        assert (built.returncode, err.split()) == (0, ["compiling...", "solving...", "writing..."]), (again, err)
+        assert intact(path, digest_of(store3))
+
+
+def test_a_build_beside_another_is_refused_in_one_line(tmp_path: Path, run: Any) -> None:
+    with StoreWriter(tmp_path / "s") as other:
+        other.put(pack(0, [0b1], b"x"))
+        ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s")
+        assert ran.code == 1
+        talk = [line for line in ran.err.splitlines() if not line.endswith("...")]
+        assert len(talk) == 1
+        assert talk[0].startswith("Error: ")
+        assert "another build" in talk[0]
+        assert (tmp_path / "s.partial").exists()
+    assert run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s").code == 0
+    assert list(tmp_path.iterdir()) == [tmp_path / "s"]
+
+
+def test_of_builds_at_once_each_succeeds_or_says_that_another_is_at_work(
+    tmp_path: Path, store4: Path, solve_process: Any
+) -> None:
+    folder = tmp_path / "stores"
+    for _ in range(3):
+        builds = [solve_process("build", "--force", "--store", folder / "s") for _ in range(3)]
+        ends = [(each.communicate(), each.returncode) for each in builds]
+        assert 0 in [code for _, code in ends]
+        for (_, err), code in ends:
+            talk = [line for line in err.splitlines() if not line.endswith("...")]
+            assert (code, len(talk)) in ((0, 0), (1, 1)), err
+            assert code == 0 or "another build" in talk[0], err
+        assert intact(folder / "s", digest_of(store4))
+        assert list(folder.iterdir()) == [folder / "s"]
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_a_build_with_one_line_and_leaves_nothing(tmp_path: Path, solve_process: Any) -> None:
+    folder, rng = tmp_path / "stores", random.Random(8)
+    bad = []
+    for game, after in [("4,5,4", "solving")] * 3 + [("4,4,4", "compiling")] * 8:
+        building = solve_process("build", "--force", "--game", game, "--store", folder / "s")
+        talk = ""
+        while after not in talk:
+            talk = building.stderr.readline()
+        delay = rng.uniform(0, 1)
+        time.sleep(delay)
+        building.send_signal(signal.SIGINT)
+        _, err = building.communicate(timeout=60)
+        lines = [line for line in err.splitlines() if line and not line.endswith("...")]
+        clean = not folder.exists() or [path.name for path in folder.iterdir()] in ([], ["s"])
+        ended = building.returncode, lines
+        if ended not in ((130, ["Interrupted."]), (0, [])) or not clean:
+            bad.append(f"{game} {delay:.3f} s after {after!r}: {building.returncode} {clean=} {err[-1500:]}")
+        if game == "4,5,4" and building.returncode != 130:
+            bad.append(f"{game} was not interrupted")
+    assert bad == []

@@ -1,0 +1,283 @@
+"""The commands: exit codes, one-line errors, what goes to which stream, and what verify finds."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import oracle.cli
+import play.cli
+import solver.cli
+from solver.game import grid, parse_game
+from solver.index import UNREACHED, page_size
+from solver.manifest import Manifest
+from solver.store import Store, StoreWriter, pack
+
+THREE = grid(3, 3, 3)
+EMPTY = ".../.../..."
+FORTY = "X.../.O../..../...."
+SOLVE = solver.cli.main
+QUERY = oracle.cli.main
+READERS = [(SOLVE, "verify"), (SOLVE, "info"), (QUERY, EMPTY)]
+Run = Callable[..., Any]
+
+
+def one_line(ran: Any, code: int) -> bool:
+    """Whether a command ended so, with nothing on stdout and one line on stderr, progress aside."""
+    talk = [line for line in ran.err.splitlines() if not line.endswith("...")]
+    assert (ran.code, len(talk), ran.out) == (code, 1, ""), ran
+    assert talk[0].startswith("Error: "), ran
+    assert "Traceback" not in ran.err
+    return True
+
+
+def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    yield name, command
+    for child, each in getattr(command, "commands", {}).items():
+        yield from commands(each, f"{name} {child}")
+
+
+ALL = [
+    pair
+    for name, command in (("ttt4-solve", SOLVE), ("ttt4-query", QUERY), ("ttt4-play", play.cli.main))
+    for pair in commands(command, name)
+]
+
+
+def tampered(
+    path: Path,
+    good: Path,
+    change: Callable[[int, int, bytearray], object],
+    about: Callable[[Manifest], Manifest] | None = None,
+) -> Path:
+    """Write a store like `good` with its pages changed, and with every CRC and the digest right."""
+    with Store(good) as store, StoreWriter(path) as writer:
+        for key, content in store.records():
+            size = page_size(store.game, key[0])
+            count = len(content) // (4 + size)
+            halves = [int.from_bytes(content[4 * i : 4 * i + 4]) for i in range(count)]
+            pages = [bytearray(content[4 * count + i * size :][:size]) for i in range(count)]
+            for half, page in zip(halves, pages, strict=True):
+                change(key[0], half, page)
+            writer.put(pack(key[0], halves, b"".join(pages)))
+        manifest = replace(store.manifest, digest=writer.digest())
+        writer.finish(about(manifest) if about else manifest)
+    return path
+
+
+def nothing(empty: int, half: int, page: bytearray) -> None:
+    """No change."""
+
+
+@pytest.mark.parametrize("game", ["4,4", "0,4,4", "4,4,9", "x", "", "4,4,4,4", "4,4,-1", "4,4,4,lose", "４,4,4"])
+@pytest.mark.parametrize("command", [(SOLVE, "build"), (SOLVE, "bench"), *READERS])
+def test_a_bad_game_is_refused_in_one_line(command: Any, game: str, run: Run) -> None:
+    assert one_line(run(*command, "--game", game), 2)
+
+
+@pytest.mark.parametrize("command", [(SOLVE, "build"), (SOLVE, "bench"), *READERS])
+def test_a_game_too_large_to_solve_is_refused_in_one_line(command: Any, run: Run, tmp_path: Path) -> None:
+    named = () if command[1] == "bench" else ("--store", tmp_path / "s")
+    ran = run(*command, "--game", "9,9,5", *named)
+    assert one_line(ran, ran.code)
+    assert ran.code in ((2,) if command[1] in ("build", "bench") else (2, 3))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_game_of_absurd_size_is_refused_at_once(solve_process: Any) -> None:
+    asked = solve_process("build", "--game", "500,500,5")
+    try:
+        _, err = asked.communicate(timeout=3)
+    finally:
+        asked.kill()
+        asked.wait()
+    assert asked.returncode == 2, err
+    assert err.startswith("Error: ")
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_a_missing_store_ends_with_3(command: Any, tmp_path: Path, run: Run) -> None:
+    ran = run(*command, "--game", "3,3,3", "--store", tmp_path / "none")
+    assert one_line(ran, 3)
+    assert "ttt4-solve build" in ran.err
+
+
+@pytest.mark.parametrize("command", [(SOLVE, "build"), *READERS])
+def test_a_store_of_another_game_ends_with_3(command: Any, store4: Path, run: Run) -> None:
+    ran = run(*command, "--game", "3,3,3", "--store", store4)
+    assert one_line(ran, 3)
+    assert "4,4,4" in ran.err
+
+
+@pytest.mark.parametrize("command", [(SOLVE, "build"), *READERS])
+@pytest.mark.parametrize("content", [b"", b"junk" * 9999])
+def test_a_damaged_store_ends_with_4(command: Any, content: bytes, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "s").write_bytes(content)
+    assert one_line(run(*command, "--game", "3,3,3", "--store", tmp_path / "s"), 4)
+
+
+@pytest.mark.parametrize("command", [(SOLVE, "build"), *READERS])
+@pytest.mark.parametrize("name", ["file/s", "folder", "n" * 300])
+def test_a_path_that_no_store_can_have_ends_with_1(command: Any, name: str, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    ran = run(*command, "--game", "3,3,3", "--store", tmp_path / name)
+    assert one_line(ran, 1)
+    assert "--store" in ran.err
+
+
+def test_a_bad_board_ends_with_2(store3: Path, run: Run) -> None:
+    for board in ("", "X", "XX./.../...", "XXX/OOO/...", "X?./.../...", "OOO/X../X..", "X../..../.."):
+        assert one_line(run(QUERY, board, "--game", "3,3,3", "--store", store3), 2)
+
+
+def test_a_wrong_option_ends_with_2(run: Run) -> None:
+    for arguments in (["build", "--jobs", "0"], ["build", "--jobs", "x"], ["verify", "--sample", "-1"], ["nothing"]):
+        ran = run(SOLVE, *arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert "Traceback" not in ran.err
+
+
+def test_info_as_json_has_these_keys_and_adds_up(store4: Path, run: Run) -> None:
+    ran = run(SOLVE, "info", "--json", "--store", store4)
+    assert (ran.code, ran.err) == (0, "")
+    info = json.loads(ran.out)
+    assert set(info) == {
+        "game", "misere", "cells", "lines", "symmetries", "reachable", "canonical", "outcome", "plies_to_end",
+        "digest", "bytes", "format", "plies",
+    }  # fmt: skip
+    assert (info["game"], info["misere"], info["cells"], info["lines"]) == ("4,4,4", False, 16, 10)
+    assert (info["symmetries"], info["outcome"], info["plies_to_end"]) == (32, "draw", None)
+    assert (info["reachable"], info["canonical"]) == (9_722_011, 307_639)
+    assert info["bytes"] == store4.stat().st_size
+    for ply in info["plies"]:
+        assert set(ply) == {"ply", "reachable", "canonical", "wins", "draws", "losses", "over"}
+        assert ply["wins"] + ply["draws"] + ply["losses"] == ply["canonical"] <= ply["reachable"]
+        assert ply["over"] <= ply["canonical"]
+    assert [ply["ply"] for ply in info["plies"]] == list(range(17))
+    assert sum(ply["reachable"] for ply in info["plies"]) == info["reachable"]
+    assert sum(ply["canonical"] for ply in info["plies"]) == info["canonical"]
+
+
+def test_info_tells_how_soon_a_won_game_ends(tmp_path: Path, run: Run) -> None:
+    assert run(SOLVE, "build", "--game", "3,4,3", "--store", tmp_path / "s").code == 0
+    info = json.loads(run(SOLVE, "info", "--game", "3,4,3", "--json", "--store", tmp_path / "s").out)
+    assert (info["outcome"], info["plies_to_end"]) == ("win", 7)
+    assert (info["reachable"], info["canonical"]) == (111_973, 28_275)
+    assert "X wins in 7 plies" in run(SOLVE, "info", "--game", "3,4,3", "--store", tmp_path / "s").out
+
+
+@pytest.mark.parametrize(("name", "command"), ALL)
+def test_every_command_and_option_has_help(name: str, command: click.Command, run: Run) -> None:
+    assert command.help, name
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help, f"{name} {option.name}"
+        else:
+            assert option.human_readable_name in command.help, f"{name} {option.name}"
+    ran = run(command, "--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out
+
+
+def test_a_piped_build_writes_no_carriage_returns_or_escape_codes(tmp_path: Path, solve_process: Any) -> None:
+    built = solve_process("build", "--store", tmp_path / "s")
+    out, err = built.communicate()
+    assert built.returncode == 0, err
+    assert not re.search(r"[\r\x1b\x08]", out + err)
+    assert err.splitlines() == ["compiling...", "solving...", "writing..."]
+    assert "9,722,011 reachable, 307,639 canonical" in out
+
+
+def test_verify_passes_a_good_store(store4: Path, store3: Path, run: Run) -> None:
+    ran = run(SOLVE, "verify", "--store", store4)
+    assert ran.code == 0, ran
+    assert "307,639 canonical" in ran.out
+    assert run(SOLVE, "verify", "--game", "3,3,3", "--store", store3, "--jobs", "1").code == 0
+
+
+def test_verify_searches_no_more_than_the_sample(store4: Path, run: Run) -> None:
+    assert " 0 of 368,168 places searched" in run(SOLVE, "verify", "--store", store4, "--sample", "0").out
+    ran = run(SOLVE, "verify", "--store", store4, "--sample", "10")
+    searched = int(re.search(r"(\d+) of 368,168 places searched", ran.out)[1])  # type: ignore[index]
+    assert 100 <= searched <= 300
+
+
+def test_verify_finds_any_one_altered_score(tmp_path: Path, store3: Path, run: Run) -> None:
+    for nth in (0, 1, 2, 20, 41, 60, 83):
+        seen = []
+
+        def alter(empty: int, half: int, page: bytearray, nth: int = nth, seen: Any = seen) -> None:
+            seen.append(half)
+            if len(seen) == nth + 1:
+                page[nth % len(page)] = (page[nth % len(page)] + 1) % 256
+
+        path = tampered(tmp_path / "s", store3, alter)
+        assert len(seen) > nth
+        assert one_line(run(SOLVE, "verify", "--game", "3,3,3", "--store", path, "--sample", "0"), 4)
+
+
+def test_verify_finds_scores_of_the_other_player(tmp_path: Path, store3: Path, run: Run) -> None:
+    def negate(empty: int, half: int, page: bytearray) -> None:
+        page[:] = bytes(byte if byte == UNREACHED % 256 else -byte % 256 for byte in page)
+
+    assert one_line(run(SOLVE, "verify", "--game", "3,3,3", "--store", tampered(tmp_path / "s", store3, negate)), 4)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        lambda m: replace(m, score=m.score + 1),
+        lambda m: replace(m, plies=m.plies[:-1]),
+        lambda m: replace(m, plies=(replace(m.plies[0], wins=1, draws=0), *m.plies[1:])),
+        lambda m: replace(m, plies=(*m.plies[:-1], replace(m.plies[-1], reachable=1))),
+        lambda m: replace(m, symmetries=m.symmetries[:1]),
+    ],
+)
+def test_verify_finds_a_manifest_that_lies(about: Any, tmp_path: Path, store3: Path, run: Run) -> None:
+    path = tampered(tmp_path / "s", store3, nothing, about)
+    assert one_line(run(SOLVE, "verify", "--game", "3,3,3", "--store", path), 4)
+
+
+@pytest.mark.parametrize("empty", [9, 10, 60])
+def test_verify_finds_records_that_the_game_has_not(empty: int, tmp_path: Path, store3: Path, run: Run) -> None:
+    with Store(store3) as store, StoreWriter(tmp_path / "s") as writer:
+        for key, content in store.records():
+            count = len(content) // (4 + page_size(THREE, key[0]))
+            halves = [int.from_bytes(content[4 * i : 4 * i + 4]) for i in range(count)]
+            writer.put(pack(key[0], halves, content[4 * count :]))
+        writer.put(pack(empty, [0x1FF], b"\0"))
+        writer.finish(replace(store.manifest, digest=writer.digest()))
+    assert one_line(run(SOLVE, "verify", "--game", "3,3,3", "--store", tmp_path / "s"), 4)
+
+
+def test_a_query_loads_neither_numba_nor_numpy(store4: Path) -> None:
+    code = (
+        "import sys; from oracle.cli import main; "
+        f"main(['{FORTY}', '--store', {str(store4)!r}], standalone_mode=False); "
+        "print({'numba', 'numpy', 'llvmlite'} & set(sys.modules))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "X to move: a draw, with best play.\nset()\n"
+
+
+def test_a_query_tells_who_wins_and_how_soon(store3: Path, run: Run) -> None:
+    for board, answer in {
+        EMPTY: "X to move: a draw",
+        "X.O/.../X.O": "X to move: X wins in 1 ply,",
+        "XO./.../...": "X to move: X wins in 5 plies",
+        "XXX/OO./...": "The game is over: X has won.",
+        "XXO/OOX/XXO": "The game is over: a draw.",
+    }.items():
+        ran = run(QUERY, board, "--game", parse_game("3,3,3").name, "--store", store3)
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.startswith(answer), ran

@@ -1,0 +1,157 @@
+"""Whatever happens to a store: the answer is right, or an error of ours. Never a signal."""
+
+import faulthandler
+import json
+import os
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solver.cli import main
+from solver.errors import StoreDamaged, Ttt4Error
+from solver.game import grid
+from solver.position import Position
+from solver.store import Store
+
+THREE = grid(3, 3, 3)
+FOUR = grid(4, 4, 4)
+PAGE = 4096
+Cases = Iterable[tuple[str, bytes]]
+
+
+class Truth:
+    """What a good store says, against which a damaged one is held."""
+
+    def __init__(self, path: Path, asked: int) -> None:
+        rng = random.Random(1)
+        self.path = path
+        with Store(path) as store:
+            self.game = store.game
+            self.records = list(store.records())
+            positions = [Position(self.game)]
+            while len(positions) < asked:
+                last = positions[-1]
+                positions.append(Position(self.game) if last.over else last.play(rng.choice(last.legal)))
+            self.scores = [(position, store.score(position)) for position in positions]
+
+    def fault_of(self, path: Path) -> str:
+        """What a store at `path` does that it must not: nothing, if it says it is damaged or is right in all."""
+        try:
+            with Store(path, self.game) as store:
+                try:
+                    if list(store.records()) != self.records:
+                        return "other records"
+                except StoreDamaged:
+                    pass
+                for position, score in self.scores:
+                    try:
+                        if store.score(position) != score:
+                            return f"a wrong score for {position}"
+                    except StoreDamaged:
+                        pass
+        except StoreDamaged:
+            pass
+        except BaseException as error:
+            return repr(error)
+        return ""
+
+
+def faults(truth: Truth, cases: Cases, folder: Path) -> list[str]:
+    """Every case that a forked child reads wrongly, or dies of."""
+    cases = list(cases)
+    found, start = [], 0
+    while start < len(cases):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            faulthandler.disable()  # a signal is counted, not shown
+            with os.fdopen(writing, "w", buffering=1) as report:
+                for name, content in cases[start:]:
+                    path = folder / "case"
+                    path.write_bytes(content)
+                    report.write(f"{name}: {truth.fault_of(path)}\n")
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as report:
+            lines = report.read().splitlines()
+        ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        found += [line for line in lines if not line.endswith(": ")]
+        start += len(lines)
+        if ended:
+            found.append(f"{cases[start][0]}: the child ended with {ended}")
+            start += 1
+    return found
+
+
+def test_a_store_cut_anywhere_is_damaged_or_right(store4: Path, tmp_path: Path) -> None:
+    whole = store4.read_bytes()
+    cuts = {boundary + by for boundary in range(0, len(whole) + 1, PAGE) for by in (-1, 0, 1)} | {100, len(whole) // 2}
+    cases = [(f"cut at {cut}", (whole + b"\0")[:cut]) for cut in sorted(cuts) if cut >= 0]
+    assert faults(Truth(store4, 300), cases, tmp_path) == []
+
+
+def test_an_empty_store_and_a_halved_one_are_damaged(store4: Path, tmp_path: Path, run: Any) -> None:
+    whole = store4.read_bytes()
+    for content in (b"", whole[: len(whole) // 2], b"junk" * 5000, bytes(len(whole))):
+        (tmp_path / "s").write_bytes(content)
+        with pytest.raises(StoreDamaged, match="--force"):
+            Store(tmp_path / "s")
+        assert run(main, "info", "--store", tmp_path / "s").code == 4
+
+
+def flipped(whole: bytes, bits: Iterable[int]) -> Cases:
+    for bit in bits:
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        yield f"bit {bit}", bytes(changed)
+
+
+@pytest.mark.slow
+def test_a_flipped_bit_is_noticed_or_harmless(store4: Path, tmp_path: Path) -> None:
+    whole = store4.read_bytes()
+    bits = random.Random(2).sample(range(8 * len(whole)), 2000)
+    assert faults(Truth(store4, 150), flipped(whole, bits), tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["store3", "store4"])
+def test_a_flipped_bit_where_the_file_keeps_its_structure_is_noticed_or_harmless(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    path: Path = request.getfixturevalue(name)
+    whole = path.read_bytes()
+    flags = {page: int.from_bytes(whole[PAGE * page + 10 : PAGE * page + 12], "little") for page in (0, 1, 2)}
+    assert flags == {0: 8, 1: 8, 2: 2}  # two meta pages and the leaf, which is the tree in a file so small
+    starts = {0: 160, 1: 160, 2: PAGE}
+    rng = random.Random(6)
+    bits: list[int] = []
+    for page, size in starts.items():
+        bits += rng.sample(range(8 * PAGE * page, 8 * (PAGE * page + size)), 200)
+    bits += rng.sample(range(8 * 2 * PAGE, 8 * (2 * PAGE + 100)), 200)
+    assert faults(Truth(path, 100), flipped(whole, bits), tmp_path) == []
+
+
+def test_only_errors_of_ours_come_from_a_file_that_verify_is_given(
+    store4: Path, tmp_path: Path, forked: Callable[..., tuple[int, str]]
+) -> None:
+    rng, whole = random.Random(3), store4.read_bytes()
+
+    def verified() -> str:
+        from solver.verify import verify
+
+        bad = []
+        for _ in range(150):
+            changed, bit = bytearray(whole), rng.randrange(8 * len(whole))
+            changed[bit // 8] ^= 1 << bit % 8
+            (tmp_path / "s").write_bytes(changed)
+            try:
+                verify(tmp_path / "s", FOUR, jobs=1, sample=0)
+            except StoreDamaged:
+                pass
+            except (Ttt4Error, Exception) as error:
+                bad.append(f"bit {bit}: {error!r}")
+        return json.dumps(bad)
+
+    assert forked(verified) == (0, "[]")

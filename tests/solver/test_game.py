@@ -1,0 +1,154 @@
+"""Games: their lines, their notation, the names of their cells."""
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solver.errors import BoardError, GameError, Ttt4Error
+from solver.game import SOLVABLE_CELLS, grid, parse_game, require_solvable
+
+SIZES = [(m, n, k) for m in range(1, 7) for n in range(1, 7) for k in range(1, max(m, n) + 1)]
+
+
+def cells_of(mask: int) -> tuple[int, ...]:
+    return tuple(cell for cell in range(mask.bit_length()) if mask >> cell & 1)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [*SIZES, (9, 9, 5), (3, 11, 4), (1, 20, 7)])
+def test_the_lines_are_the_straight_runs_of_k_neighbours(m: int, n: int, k: int) -> None:
+    game = grid(m, n, k)
+    assert {cells_of(line) for line in game.lines} == naive.lines(naive.Game(m, n, k))
+    assert list(game.lines) == sorted(set(game.lines))
+
+
+def test_the_flagship_has_ten_lines_and_their_masks_are_known() -> None:
+    rows = [0x000F, 0x00F0, 0x0F00, 0xF000]
+    columns = [0x1111, 0x2222, 0x4444, 0x8888]
+    assert sorted(grid(4, 4, 4).lines) == sorted([*rows, *columns, 0x8421, 0x1248])
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(3, 3, 3), (4, 4, 4), (3, 4, 3), (2, 6, 2), (3, 3, 1)])
+def test_misere_changes_who_wins_and_no_line(m: int, n: int, k: int) -> None:
+    normal, misere = grid(m, n, k), grid(m, n, k, misere=True)
+    assert normal.lines == misere.lines
+    assert (normal.misere, misere.misere) == (False, True)
+    assert normal != misere
+
+
+@pytest.mark.parametrize(("m", "n", "k"), SIZES)
+def test_each_cell_knows_exactly_the_lines_through_it(m: int, n: int, k: int) -> None:
+    game = grid(m, n, k)
+    for cell in range(game.cells):
+        through = {line for line in naive.lines(naive.Game(m, n, k)) if cell in line}
+        assert {cells_of(line) for line in game.lines_through[cell]} == through
+
+
+@given(st.integers(0, 0xFFFF))
+def test_a_set_completes_the_lines_that_it_contains(stones: int) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a set of cells holds a line iff all the line's cells are in it
+    game = grid(4, 4, 4)
+    held = {line for line in naive.lines(naive.Game(4, 4, 4)) if set(line) <= set(cells_of(stones))}
+    assert {cells_of(line) for line in game.completed(stones)} == held
+    for cell in cells_of(stones):
+        assert game.completes(stones, cell) == any(cell in line for line in held)
+
+
+@given(st.integers(0, 3), st.integers(0, 0xFFFF))
+def test_a_full_row_is_a_line_whatever_else_is_taken(row: int, others: int) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property 8: Row Win Detection
+    game = grid(4, 4, 4)
+    assert 0xF << 4 * row in game.completed(0xF << 4 * row | others)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "misere"),
+    [
+        ("4,4,4", "4,4,4", False),
+        (" 3 , 4 ,3 ", "3,4,3", False),
+        ("3,3,3,misere", "3,3,3,misere", True),
+        ("3,3,3,MISERE", "3,3,3,misere", True),
+        ("3,3,3,misère", "3,3,3,misere", True),
+        ("04,4,4", "4,4,4", False),
+        ("1,1,1", "1,1,1", False),
+    ],
+)
+def test_a_game_is_read_from_its_notation(text: str, name: str, misere: bool) -> None:
+    game = parse_game(text)
+    assert (game.name, game.misere) == (name, misere)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), SIZES)
+@pytest.mark.parametrize("misere", [False, True])
+def test_the_name_of_a_game_is_its_notation(m: int, n: int, k: int, misere: bool) -> None:
+    game = grid(m, n, k, misere=misere)
+    assert parse_game(game.name) == game
+    assert (game.rows, game.columns, game.cells) == (m, n, m * n)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "4,4", "a,b,c", "4,4,4,foo", "4,4,4,misere,misere", "4,4,misere", "-4,4,4", "4.0,4,4", "٤,4,4", "4,,4",
+             "4,4,1000", "1e1,4,4", "²,3,3"]
+)  # fmt: skip
+def test_what_is_no_notation_is_refused_and_shown(text: str) -> None:
+    with pytest.raises(GameError, match="cannot read game") as refusal:
+        parse_game(text)
+    assert repr(text) in str(refusal.value)
+    assert refusal.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["0,4,4", "4,0,4", "4,4,0"])
+def test_a_board_without_cells_or_lines_of_none_are_refused(text: str) -> None:
+    with pytest.raises(GameError, match=f"no game {text}: .*1 or more"):
+        parse_game(text)
+
+
+@pytest.mark.parametrize(("text", "most"), [("4,4,9", 4), ("3,4,5", 4), ("1,1,2", 1)])
+def test_lines_longer_than_the_board_are_refused_and_the_longest_is_named(text: str, most: int) -> None:
+    with pytest.raises(GameError, match=f"no game {text}: .* k can be {most} at the most"):
+        parse_game(text)
+
+
+def test_a_game_too_large_to_solve_exists_but_is_refused_to_the_solvers() -> None:
+    with pytest.raises(GameError, match=r"'9,9,5' has 81 cells.*25 cells"):
+        require_solvable(parse_game("9,9,5"))
+    with pytest.raises(GameError, match="26 cells"):
+        require_solvable(parse_game("2,13,3"))
+    require_solvable(parse_game("5,5,5"))
+    assert grid(5, 5, 4).cells == SOLVABLE_CELLS
+
+
+@given(st.text(max_size=20))
+def test_reading_a_game_never_fails_but_with_a_refusal(text: str) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: any text names a game or is refused
+    try:
+        game = parse_game(text)
+    except Ttt4Error as error:
+        assert isinstance(error, GameError)  # noqa: PT017  (any other error fails the test by itself)
+    else:
+        assert parse_game(game.name) == game
+
+
+def test_cells_are_named_by_column_and_row_from_the_top_left() -> None:
+    game = grid(4, 4, 4)
+    assert [game.cell_name(cell) for cell in (0, 1, 3, 4, 12, 15)] == ["a1", "b1", "d1", "a2", "a4", "d4"]
+
+
+def test_columns_after_z_have_two_letters() -> None:
+    game = grid(1, 800, 3)
+    names = {25: "z1", 26: "aa1", 27: "ab1", 51: "az1", 52: "ba1", 701: "zz1", 702: "aaa1"}
+    assert {cell: game.cell_name(cell) for cell in names} == names
+
+
+@pytest.mark.parametrize(("m", "n"), [(4, 4), (3, 5), (1, 60), (30, 2)])
+def test_a_cell_and_its_name_lead_to_each_other(m: int, n: int) -> None:
+    game = grid(m, n, 1)
+    assert [game.cell(game.cell_name(cell)) for cell in range(game.cells)] == list(range(game.cells))
+    assert game.cell(f" {game.cell_name(m * n - 1).upper()} ") == m * n - 1
+
+
+@pytest.mark.parametrize("name", ["", "a0", "a5", "e1", "1a", "a", "4", "a01", "d44", "ä1"])
+def test_a_name_of_no_cell_is_refused_and_the_last_cell_named(name: str) -> None:
+    with pytest.raises(BoardError, match="cells run from 'a1' to 'd4'") as refusal:
+        grid(4, 4, 4).cell(name)
+    assert repr(name) in str(refusal.value)

@@ -1,0 +1,132 @@
+"""The index: each position has one place, and each place its position."""
+
+from functools import cache
+from itertools import combinations
+from math import comb
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solver.game import Game, grid, parse_game
+from solver.index import Index, os_when, page_size, rank, unrank, xs_when
+from solver.symmetry import image, symmetries
+
+
+def indexed(name: str) -> tuple[Game, Index]:
+    game = parse_game(name)
+    return game, Index(game, symmetries(game))
+
+
+def subsets(cells: list[int], count: int) -> list[int]:
+    """All sets of so many of the cells, as numbers, ascending."""
+    return sorted(sum(1 << cell for cell in chosen) for chosen in combinations(cells, count))
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3"])
+def test_every_reachable_position_has_a_place_in_its_page_and_stands_there(name: str) -> None:
+    game, index = indexed(name)
+    smallest = cache(lambda x: min(image(g, x) for g in index.group))
+    for board in naive.reachable(naive.Game.named(name)):
+        x, o = naive.masks(board)
+        empty, half, place, g = index.locate(x, o)
+        assert empty == board.count(".")
+        assert half == smallest(x) == image(g, x)
+        assert 0 <= place < page_size(game, empty)
+        assert index.position(empty, half, place) == (half, image(g, o))
+        assert (index.back(g, half), index.back(g, image(g, o))) == (x, o)
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "2,4,2", "3,4,3", "1,7,3"])
+def test_every_place_of_every_page_holds_a_position_that_stands_there(name: str) -> None:
+    game, index = indexed(name)
+    for empty in range(game.cells + 1):
+        every = subsets(list(range(game.cells)), xs_when(game, empty))
+        for half in (x for x in every if min(image(g, x) for g in index.group) == x):
+            free = [cell for cell in range(game.cells) if not half >> cell & 1]
+            expected = subsets(free, os_when(game, empty))
+            assert page_size(game, empty) == len(expected)
+            found = [index.position(empty, half, place) for place in range(len(expected))]
+            assert found == [(half, o) for o in expected]
+            assert [index.locate(*position)[:3] for position in found] == [
+                (empty, half, place) for place in range(len(expected))
+            ]
+
+
+@pytest.mark.parametrize(("name", "every"), [("3,3,3", 1), ("3,4,3", 20)])
+def test_all_images_of_a_position_stand_at_its_place_or_at_copies_of_it(name: str, every: int) -> None:
+    _, index = indexed(name)
+    boards = sorted(naive.reachable(naive.Game.named(name)))[::every]
+    for board in boards:
+        x, o = naive.masks(board)
+        at = index.locate(x, o)
+        copies = {rank(at.half, image(g, image(at.symmetry, o))) for g in index.group if image(g, at.half) == at.half}
+        for g in index.group:
+            other = index.locate(image(g, x), image(g, o))
+            assert other[:2] == at[:2]
+            assert other.place in copies
+
+
+@given(st.permutations(range(16)), st.integers(0, 16), st.integers(0, 31))
+def test_images_of_a_position_of_the_flagship_share_its_page_and_copies(
+    order: list[int], plies: int, which: int
+) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a position and its images are stored once, or as equal copies
+    _, index = indexed("4,4,4")
+    x, o = naive.masks(naive.played(naive.Game(4, 4, 4), order[:plies]))
+    g = index.group[which]
+    at, other = index.locate(x, o), index.locate(image(g, x), image(g, o))
+    assert at[:2] == other[:2]
+    held = [index.canonical(*index.position(*place[:3]))[:2] for place in (at, other)]
+    assert held == [index.canonical(x, o)[:2]] * 2
+
+
+@pytest.mark.parametrize("half", [0, 0b1, 0b1001, 0b101010101, 0b111000000, 0b11000110])
+@pytest.mark.parametrize("cells", [8, 9, 10])
+def test_places_count_the_masks_upwards(half: int, cells: int) -> None:
+    half &= (1 << cells) - 1
+    free = [cell for cell in range(cells) if not half >> cell & 1]
+    for count in range(len(free) + 1):
+        ascending = subsets(free, count)
+        assert [rank(half, os) for os in ascending] == list(range(comb(len(free), count)))
+        assert [unrank(half, cells, count, place) for place in range(len(ascending))] == ascending
+
+
+@given(st.integers(0, 2**25 - 1), st.integers(0, 2**25 - 1), st.integers(0, 2**25 - 1))
+def test_rank_and_unrank_undo_each_other_and_keep_the_order(half: int, one: int, two: int) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: colexicographic rank on the largest board
+    one, two = one & ~half, two & ~half
+    for os in (one, two):
+        place = rank(half, os)
+        assert 0 <= place < comb(25 - half.bit_count(), os.bit_count())
+        assert unrank(half, 25, os.bit_count(), place) == os
+    if one.bit_count() == two.bit_count():
+        assert (rank(half, one) < rank(half, two)) == (one < two)
+
+
+@given(st.integers(0, 25), st.data())
+def test_the_rank_is_the_sum_of_binomials_that_defines_it(xs: int, data: st.DataObject) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: definition of a place
+    order = data.draw(st.permutations(range(25)))
+    half = sum(1 << cell for cell in order[:xs])
+    os = sum(1 << cell for cell in order[xs : data.draw(st.integers(xs, 25))])
+    outside = [cell for cell in range(25) if not half >> cell & 1]
+    bits = [b for b, cell in enumerate(outside) if os >> cell & 1]
+    assert rank(half, os) == sum(comb(b, i + 1) for i, b in enumerate(bits))
+
+
+def test_the_docstring_s_example_stands_where_it_says() -> None:
+    _, index = indexed("4,4,4")
+    assert rank(0b1001, 1 << 5) == comb(3, 1)
+    assert index.position(13, 0b1001, 3) == (0b1001, 1 << 5)
+
+
+@pytest.mark.parametrize("cells", [1, 2, 9, 12, 16, 25])
+def test_empty_cells_tell_how_many_stones_each_side_has(cells: int) -> None:
+    game = grid(1, cells, 1)
+    for stones in range(cells + 1):
+        board = "".join("XO"[i % 2] for i in range(stones))
+        empty = cells - stones
+        assert (xs_when(game, empty), os_when(game, empty)) == (board.count("X"), board.count("O"))
+        assert page_size(game, empty) == comb(cells - board.count("X"), board.count("O"))

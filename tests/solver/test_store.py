@@ -1,0 +1,292 @@
+"""The store's format and its promises, with no fault in sight; test_faults.py has those."""
+
+import json
+import random
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import lmdb
+import pytest
+
+from solver.build import build
+from solver.cli import main
+from solver.errors import BoardError, StoreError, StoreMismatch, StoreMissing
+from solver.game import Game, grid
+from solver.index import UNREACHED, Index, page_size
+from solver.manifest import Manifest, Ply
+from solver.position import Position, is_reachable
+from solver.store import Store, StoreWriter, content_digest, pack
+from solver.symmetry import symmetries
+
+THREE = grid(3, 3, 3)
+FOUR = grid(4, 4, 4)
+
+
+class Decoded:
+    """A store read by nothing but what the docstrings of solver/store.py and solver/index.py say."""
+
+    def __init__(self, path: Path) -> None:
+        self.pages: dict[tuple[int, int], list[int]] = {}
+        records: list[tuple[bytes, bytes]] = []
+        with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as file, file.begin() as reading:
+            for key, value in reading.cursor():
+                assert int.from_bytes(value[:4], "big") == zlib.crc32(key + value[4:]), key
+                records.append((key, value[4:]))
+        manifests = [json.loads(body) for key, body in records if key == b"manifest"]
+        assert len(manifests) == 1
+        self.manifest: dict[str, Any] = manifests[0]
+        self.cells: int = self.manifest["game"]["rows"] * self.manifest["game"]["columns"]
+        for key, body in records:
+            if key != b"manifest":
+                self._unpack(key, zlib.decompress(body))
+
+    def _unpack(self, key: bytes, content: bytes) -> None:
+        empty = key[0]
+        os = (self.cells - empty) // 2
+        size = comb(empty + os, os)
+        count = len(content) // (4 + size)
+        assert count * (4 + size) == len(content)
+        halves = [int.from_bytes(content[4 * i : 4 * i + 4], "big") for i in range(count)]
+        assert halves == sorted(halves)
+        assert halves[-1] == int.from_bytes(key[1:], "big")
+        for i, half in enumerate(halves):
+            page = content[4 * count + i * size : 4 * count + (i + 1) * size]
+            self.pages[empty, half] = [byte - 256 if byte > 127 else byte for byte in page]
+
+    def score(self, x: set[int], o: set[int]) -> int:
+        turned = [({g[cell] for cell in x}, {g[cell] for cell in o}) for g in self.manifest["symmetries"]]
+        half, os = min(turned, key=lambda pair: sum(1 << cell for cell in pair[0]))
+        outside = [cell for cell in range(self.cells) if cell not in half]
+        numbers = sorted(outside.index(cell) for cell in os)
+        place = sum(comb(b, i + 1) for i, b in enumerate(numbers))
+        return self.pages[self.cells - len(x) - len(o), sum(1 << cell for cell in half)][place]
+
+
+def cells_of(stones: int) -> set[int]:
+    return {cell for cell in range(stones.bit_length()) if stones >> cell & 1}
+
+
+def reachable(game: Game) -> Iterator[Position]:
+    found, layer = {Position(game)}, [Position(game)]
+    while layer:
+        layer = list({position.play(cell) for position in layer for cell in position.legal} - found)
+        found.update(layer)
+    yield from found
+
+
+def places(store: Store) -> Iterator[tuple[Position, int]]:
+    """Every place in a store, and what stands there."""
+    for key, content in store.records():
+        size = page_size(store.game, key[0])
+        for i in range(len(content) // (4 + size)):
+            half = int.from_bytes(content[4 * i : 4 * i + 4])
+            for place, score in enumerate(store.page(key[0], half)):
+                yield Position(store.game, *store.index.position(key[0], half, place)), score
+
+
+def rewrite_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the manifest in place, its CRC with it, and seal the file anew."""
+    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
+        fields = json.loads(writing.get(b"manifest")[4:])
+        change(fields)
+        body = json.dumps(fields).encode()
+        writing.put(b"manifest", zlib.crc32(b"manifest" + body).to_bytes(4, "big") + body)
+    path.write_bytes(path.read_bytes() + zlib.crc32(path.read_bytes()).to_bytes(4, "big"))
+
+
+def test_the_file_decodes_by_its_documentation_alone_to_the_same_pages(store4: Path) -> None:
+    decoded = Decoded(store4)
+    assert len(decoded.pages) == 2 * len({half for _, half in decoded.pages}) - 1  # all but the empty half have two
+    with Store(store4) as store:
+        for (empty, half), page in decoded.pages.items():
+            assert store.page(empty, half).tolist() == page
+
+
+def test_every_score_of_3x3_is_what_the_documentation_decodes(store3: Path) -> None:
+    decoded, asked = Decoded(store3), 0
+    with Store(store3, THREE) as store:
+        for position in reachable(THREE):
+            asked += 1
+            if not THREE.completed(position.x):
+                assert store.score(position) == decoded.score(cells_of(position.x), cells_of(position.o)), position
+    assert asked == 5478
+
+
+def test_every_score_of_4x4_is_what_the_documentation_decodes(store4: Path) -> None:
+    decoded, rng = Decoded(store4), random.Random(4)
+    with Store(store4, FOUR) as store:
+        for empty, half in decoded.pages:
+            for place, score in enumerate(decoded.pages[empty, half]):
+                if score != UNREACHED:
+                    position = Position(FOUR, *store.index.position(empty, half, place))
+                    assert store.score(position) == score, position
+        for _ in range(1000):
+            position = Position(FOUR)
+            while not position.over:
+                assert store.score(position) == decoded.score(cells_of(position.x), cells_of(position.o)), position
+                position = position.play(rng.choice(position.legal))
+
+
+def test_the_score_of_a_finished_game_counts_the_cells_left_plus_one(store3: Path) -> None:
+    with Store(store3) as store:
+        for position in reachable(THREE):
+            if position.over:
+                worth = 10 - position.stones
+                # Whoever completed a line was not to move any more.
+                assert store.score(position) == (0 if position.completer is None else -worth), position
+
+
+def test_the_digest_depends_on_the_game_alone(tmp_path: Path, store3: Path) -> None:
+    path = tmp_path / "s"
+    digests = {build(THREE, path, jobs=jobs).manifest.digest for jobs in (1, 2, 3, 1)}
+    with Store(store3) as store, Store(path) as rebuilt:
+        assert digests == {store.manifest.digest} == {content_digest(rebuilt)}
+    with Store(build(FOUR, path, jobs=1).path) as one:
+        first = list(one.records()), one.manifest
+    with Store(build(FOUR, path, jobs=2).path) as two:
+        assert first == (list(two.records()), two.manifest)
+
+
+def test_a_misere_store_has_another_digest(tmp_path: Path, store3: Path) -> None:
+    misere = grid(3, 3, 3, misere=True)
+    build(misere, tmp_path / "m", jobs=1)
+    with Store(tmp_path / "m", misere) as other, Store(store3) as store:
+        assert other.manifest.digest != store.manifest.digest
+        assert other.game.misere
+        assert other.score(Position(misere)) == 0
+
+
+def test_a_store_opened_twice_in_one_process_closes_independently(store3: Path) -> None:
+    first, second = Store(store3), Store(store3)
+    assert first.score(Position(THREE)) == second.score(Position(THREE)) == 0
+    first.close()
+    first.close()
+    assert len(list(second.records())) > 0
+    third = Store(store3)
+    second.close()
+    assert len(list(third.records())) > 0
+    third.close()
+    with Store(store3) as again:
+        assert again.score(Position(THREE)) == 0
+
+
+def test_an_open_store_survives_a_rebuild_under_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    build(THREE, path, jobs=1)
+    with Store(path) as old:
+        build(THREE, path, jobs=1)
+        with Store(path) as new:
+            assert list(old.records()) == list(new.records())
+
+
+def test_a_closed_store_refuses(store3: Path) -> None:
+    store = Store(store3)
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.score(Position(THREE))
+    with pytest.raises(StoreError, match="closed"):
+        list(store.records())
+
+
+def test_a_store_of_another_game_is_a_mismatch(store3: Path) -> None:
+    for other in (FOUR, grid(3, 3, 3, misere=True), grid(3, 4, 3)):
+        with pytest.raises(StoreMismatch, match="3,3,3"):
+            Store(store3, other)
+
+
+def test_a_newer_format_is_a_mismatch_whatever_else_it_holds(tmp_path: Path, store3: Path) -> None:
+    path = tmp_path / "s"
+    for change in (lambda fields: fields.update(format=99), lambda fields: (fields.clear(), fields.update(format=99))):
+        path.write_bytes(store3.read_bytes())
+        rewrite_manifest(path, change)
+        with pytest.raises(StoreMismatch, match="99"):
+            Store(path, THREE)
+
+
+def test_no_file_is_a_missing_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreMissing, match="ttt4-solve build"):
+        Store(tmp_path / "none")
+
+
+def test_boards_that_no_game_reaches_are_refused(store3: Path) -> None:
+    with Store(store3) as store:
+        unreached = [position for position, score in places(store) if score == UNREACHED]
+        assert len(unreached) > 10
+        assert not any(map(is_reachable, unreached))
+        for position in unreached:
+            with pytest.raises(BoardError):
+                store.score(position)
+
+
+def test_boards_with_a_wrong_number_of_stones_are_refused(store3: Path) -> None:
+    with Store(store3) as store:
+        for x, o in ((0b11, 0), (0, 0b1), (0b100011, 0b1000), (0b1, 0b110)):
+            with pytest.raises(BoardError):
+                store.score(Position(THREE, x, o))
+
+
+def test_a_4x4_store_takes_at_most_300_kilobytes(store4: Path) -> None:
+    assert store4.stat().st_size <= 300 * 1024
+
+
+def test_a_build_on_an_existing_store_does_nothing_and_says_so(store3: Path, run: Any) -> None:
+    before = store3.stat()
+    ran = run(main, "build", "--game", "3,3,3", "--store", store3)
+    assert (ran.code, ran.err) == (0, "")
+    assert "already" in ran.out
+    assert "--force" in ran.out
+    assert store3.stat() == before
+
+
+def test_force_builds_again(tmp_path: Path, store3: Path, run: Any) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(b"not a store")
+    assert run(main, "build", "--game", "3,3,3", "--store", path).code == 4
+    assert run(main, "build", "--game", "3,3,3", "--store", path, "--force").code == 0
+    with Store(path, THREE) as built, Store(store3) as store:
+        assert list(built.records()) == list(store.records())
+    assert list(tmp_path.glob("s*")) == [path]
+
+
+def test_meaningless_values_read_back_as_written(tmp_path: Path) -> None:
+    game, group, path = grid(3, 4, 3), symmetries(grid(3, 4, 3)), tmp_path / "deep" / "er" / "s"
+    index, rng = Index(game, group), random.Random(5)
+    wanted: dict[tuple[int, int], bytes] = {}
+    with StoreWriter(path) as writer:
+        for empty in range(game.cells + 1):
+            xs = (game.cells - empty + 1) // 2
+            halves = [x for x in range(1 << game.cells) if x.bit_count() == xs and index.locate(x, 0).half == x]
+            for start in range(0, len(halves), 7):
+                held = halves[start : start + 7]
+                pages = [rng.randbytes(page_size(game, empty)) for _ in held]
+                wanted.update(((empty, half), page) for half, page in zip(held, pages, strict=True))
+                writer.put(pack(empty, held, b"".join(pages)))
+        manifest = Manifest(game, group, 3, (Ply(0, 1, 1, 1, 0, 0, 0),), writer.digest())
+        writer.finish(manifest)
+    with Store(path, game) as store:
+        assert store.manifest == manifest
+        assert content_digest(store) == manifest.digest
+        for (empty, half), page in rng.sample(sorted(wanted.items()), len(wanted)):
+            assert store.page(empty, half).tobytes() == page
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_records_out_of_order_and_unfinished_stores_leave_nothing(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "s") as writer:
+        writer.put(pack(3, [5], b"12"))
+        with pytest.raises(AssertionError, match="order"):
+            writer.put(pack(2, [5], b"12"))
+    assert list(tmp_path.iterdir()) == []
+    with StoreWriter(tmp_path / "s") as writer:
+        writer.put(pack(3, [5], b"12"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_manifest_survives_being_written(store3: Path) -> None:
+    with Store(store3) as store:
+        assert Manifest.from_json(store.manifest.to_json()) == store.manifest
+        assert replace(store.manifest, score=1) != store.manifest

@@ -1,0 +1,162 @@
+"""The sweep: known outcomes, halves and their order, and pages that do not depend on how the work is cut."""
+
+from collections.abc import Callable
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+
+from solver import sweep
+from solver.game import parse_game
+from solver.halves import board, children
+from solver.index import page_size
+from solver.position import Position
+from solver.symmetry import image, symmetries
+
+
+def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None, per_record: int = 1) -> dict[Any, bytes]:
+    """Every page by (empty cells, half)."""
+    game = parse_game(name)
+    found = {}
+    for layer in sweep.layers(board(game, group or symmetries(game))):
+        for chunk in layer.chunks(per_record):
+            for pages in layer.fill(chunk):
+                for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True):
+                    assert (pages.empty, half) not in found
+                    found[pages.empty, half] = scores.tobytes()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "winner", "ply"),
+    [
+        ("3,3,3", None, 0), ("4,4,4", None, 0), ("4,4,3", "X", 5), ("3,4,3", "X", 7), ("4,3,3", "X", 7),
+        ("3,3,3,misere", None, 0), ("2,2,2", "X", 3), ("1,1,1", "X", 1), ("1,1,1,misere", "O", 1),
+    ],
+)  # fmt: skip
+def test_the_empty_board_has_its_published_outcome(
+    solved: Callable[..., Any], name: str, winner: str | None, ply: int
+) -> None:
+    cells = naive.Game.named(name).cells
+    expected = 0 if winner is None else (cells + 1 - ply) * (1 if winner == "X" else -1)
+    assert solved(name).summary.score == solved(name).score(0, 0) == expected
+
+
+def test_the_centre_is_the_only_opening_that_does_not_lose_misere_3x3(solved: Callable[..., Any]) -> None:
+    game = solved("3,3,3,misere")
+    values = {cell: -game.score(1 << cell, 0) for cell in range(9)}
+    assert values[4] == 0
+    assert all(value < 0 for cell, value in values.items() if cell != 4)
+
+
+def test_every_opening_of_4x4_draws(solved: Callable[..., Any]) -> None:
+    assert {solved("4,4,4").score(1 << cell, 0) for cell in range(16)} == {0}
+
+
+@pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere", "3,3,3", "2,5,3", "4,4,4"])
+def test_pages_do_not_depend_on_how_layers_are_cut(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = pages_of(name)
+    for places, per_record in ((1, 1), (100, 1), (3000, 2), (1 << 30, 1), (1, 7)):
+        if name != "4,4,4" or places > 1:
+            monkeypatch.setattr(sweep, "CHUNK_PLACES", places)
+            assert pages_of(name, per_record=per_record) == whole
+
+
+@pytest.mark.parametrize("per_record", [1, 3, 10])
+def test_chunks_cover_a_layer_once_and_end_where_records_end(per_record: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "CHUNK_PLACES", 500)
+    game = parse_game("3,4,3")
+    for layer in sweep.layers(board(game, symmetries(game))):
+        chunks = list(layer.chunks(per_record))
+        assert [half for chunk in chunks for half in chunk] == list(range(len(layer.live)))
+        assert all(chunk.start % per_record == 0 for chunk in chunks)
+        for chunk in chunks:
+            layer.fill(chunk)
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "3,4,3,misere", "4,3,3"])
+def test_any_subgroup_of_the_symmetries_gives_the_same_scores(name: str) -> None:
+    game = parse_game(name)
+    group = symmetries(game)
+    one = (tuple(range(game.cells)),)
+    unturned, turned = pages_of(name, one), pages_of(name, group)
+    for (empty, half), scores in turned.items():
+        assert unturned[empty, half] == scores
+    assert {(empty, min(image(g, half) for g in group)) for empty, half in unturned} == set(turned)
+    for g in group[:2]:
+        two = pages_of(name, tuple(sorted({one[0], g})) if image(g, 1) != 1 else one)
+        assert all(unturned[key] == scores for key, scores in two.items())
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "4,4,4", "2,5,2"])
+def test_the_halves_are_the_sets_of_x_that_no_symmetry_makes_smaller(name: str) -> None:
+    game = parse_game(name)
+    group = symmetries(game)
+    prepared = board(game, group)
+    seen = []
+    for layer in sweep.layers(prepared):
+        seen.append(layer.xs)
+        every = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), layer.xs)]
+        smallest = sorted(x for x in every if min(image(g, x) for g in group) == x)
+        assert layer.live.tolist() == [x for x in smallest if not game.completed(x)]
+        finished = layer.finished.tolist()
+        assert finished == sorted(finished)
+        assert set(finished) <= {x for x in smallest if game.completed(x)}
+        for chunk in layer.chunks(1):
+            layer.fill(chunk)
+    assert seen == list(range((game.cells + 1) // 2, -1, -1))
+
+
+def test_a_cell_that_x_claims_leads_to_the_half_that_it_makes() -> None:
+    game = parse_game("4,4,4")
+    group = symmetries(game)
+    prepared = board(game, group)
+    for xs in (2, 3, 5):
+        parents, following = (sweep.Layer(prepared, count, None).live for count in (xs, xs + 1))
+        place, turn = children(prepared, parents, following)
+        for i, half in enumerate(parents.tolist()):
+            for cell in range(game.cells):
+                taken, made = half >> cell & 1, half | 1 << cell
+                if taken or game.completed(made):
+                    assert (place[i, cell], turn[i, cell]) == (-1, -1)
+                else:
+                    assert following[place[i, cell]] == min(image(g, made) for g in group)
+                    assert image(group[turn[i, cell]], made) == following[place[i, cell]]
+
+
+@pytest.mark.parametrize("m", range(14))
+def test_runs_start_at_the_rank_of_their_first_mask(m: int) -> None:
+    for count in range(m + 1):
+        ascending = [mask for mask in range(1 << m) if mask.bit_count() == count]
+        assert len(ascending) == comb(m, count)
+        first = sweep.first_places(m, count)
+        starts = {mask >> sweep.LOW: place for place, mask in reversed(list(enumerate(ascending)))}
+        assert {high: first[high] for high in starts} == starts
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "4,4,4"])
+def test_pages_have_a_score_for_each_place_and_stones_that_match(solved: Callable[..., Any], name: str) -> None:
+    game = solved(name)
+    for pages in game.filled:
+        assert pages.scores.shape == (len(pages.halves), page_size(game.game, pages.empty))
+        assert pages.scores.dtype == np.int8
+        for half in pages.halves.tolist():
+            assert half.bit_count() + pages.os + pages.empty == game.game.cells
+            assert half.bit_count() - pages.os in (0, 1)
+    order = [pages.empty for pages in game.filled]
+    assert order == sorted(order), "the fullest boards first"
+
+
+def test_a_score_is_the_best_of_the_negated_scores_of_its_children(solved: Callable[..., Any]) -> None:
+    for name in ("4,4,4", "4,4,3,misere"):
+        game = solved(name)
+        rng = np.random.default_rng(4)
+        for _ in range(1000):
+            order = rng.permutation(16)[: rng.integers(0, 14)].tolist()
+            position = Position(game.game, *naive.masks(naive.played(naive.Game.named(name), order)))
+            if not position.over:
+                best = max(-game.value(position.play(cell)) for cell in position.legal)
+                assert game.value(position) == best

@@ -1,0 +1,133 @@
+"""Symmetries: a group that maps lines to lines, all of it, and the images that it makes."""
+
+from itertools import islice, product
+from time import perf_counter
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solver.game import Game, grid, parse_game
+from solver.index import Index
+from solver.symmetry import LARGEST, Images, Symmetry, image, inverse, symmetries
+
+ORDERS = {"4,4,4": 32, "4,4,3": 8, "3,4,3": 4, "3,3,3": 8, "5,5,5": 32, "5,5,4": 8, "4,5,4": 4, "2,2,1": 24, "1,1,1": 1}
+SMALL = [
+    f"{m},{n},{k}" for m, n in product(range(1, 8), repeat=2) if m * n <= 7 for k in range(1, max(m, n) + 1)
+]  # fmt: skip
+HUGE = ["3,4,4", "5,5,1", "2,10,10", "4,5,5", "5,3,5", "1,7,1", "5,4,5"]
+
+
+def after(g: Symmetry, h: Symmetry) -> Symmetry:
+    """First h, then g."""
+    return tuple(g[cell] for cell in h)
+
+
+def assert_closed(group: tuple[Symmetry, ...]) -> None:
+    members = set(group)
+    assert len(members) == len(group)
+    for g in islice(group, 0, None, max(1, len(group) // 40)):
+        assert {after(g, h) for h in group} == members
+
+
+@pytest.mark.parametrize(("name", "order"), ORDERS.items())
+def test_a_game_has_as_many_symmetries_as_its_lines_allow(name: str, order: int) -> None:
+    assert len(symmetries(parse_game(name))) == order
+
+
+@pytest.mark.parametrize("name", [*ORDERS, *HUGE])
+def test_symmetries_are_a_group(name: str) -> None:
+    game = parse_game(name)
+    group = symmetries(game)
+    one = tuple(range(game.cells))
+    assert group[0] == one
+    assert list(group) == sorted(group)
+    for g in group:
+        assert sorted(g) == list(one)
+        assert after(g, inverse(g)) == after(inverse(g), g) == one
+        assert inverse(g) in group
+    assert_closed(group)
+    for f, g, h in product(group[:: max(1, len(group) // 6)], repeat=3):
+        assert after(after(f, g), h) == after(f, after(g, h))
+
+
+@pytest.mark.parametrize("name", [*ORDERS, *HUGE, "4,4,4,misere"])
+def test_every_symmetry_maps_the_set_of_lines_onto_itself(name: str) -> None:
+    game = parse_game(name)
+    lines = naive.lines(naive.Game.named(name))
+    for g in symmetries(game):
+        assert {tuple(sorted(g[cell] for cell in line)) for line in lines} == lines
+
+
+@pytest.mark.parametrize("name", [*SMALL, "3,3,3", "2,4,2", "2,4,3", "2,4,4", "3,3,3,misere"])
+def test_the_symmetries_are_all_permutations_that_keep_the_lines(name: str) -> None:
+    group = symmetries(parse_game(name))
+    every = naive.line_symmetries(naive.Game.named(name))
+    if len(every) <= LARGEST:
+        assert set(group) == every
+    else:
+        assert len(group) <= LARGEST
+        assert set(group) < every
+        assert_closed(group)
+
+
+@pytest.mark.parametrize("name", ["4,4,4", "4,4,3", "3,4,3", "3,3,3", "5,5,5", "2,6,2", "4,5,4"])
+def test_turning_and_mirroring_the_board_are_among_them(name: str) -> None:
+    assert set(naive.geometric(naive.Game.named(name))) <= set(symmetries(parse_game(name)))
+
+
+def test_the_flagship_s_extra_symmetry_swaps_inner_and_outer_rows_and_columns() -> None:
+    swap = (1, 0, 3, 2)
+    g = tuple(4 * swap[row] + swap[column] for row in range(4) for column in range(4))
+    assert g in symmetries(grid(4, 4, 4))
+    assert g not in naive.geometric(naive.Game(4, 4, 4))
+    assert g not in symmetries(grid(4, 4, 3))
+
+
+def test_misere_play_has_the_same_symmetries() -> None:
+    assert symmetries(grid(4, 4, 4)) == symmetries(grid(4, 4, 4, misere=True))
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_a_huge_group_is_cut_to_a_subgroup_quickly(name: str) -> None:
+    start = perf_counter()
+    group = symmetries(parse_game(name))
+    assert perf_counter() - start < 10
+    assert 1 < len(group) <= LARGEST
+    assert_closed(group)
+
+
+def test_lines_of_unlike_length_are_never_confused() -> None:
+    odd = Game("odd", 1, 5, (0b00011, 0b11100))
+    group = symmetries(odd)
+    assert len(group) == 2 * 6
+    assert all({image(g, 0b00011), image(g, 0b11100)} == {0b00011, 0b11100} for g in group)
+    assert all(image(g, 0b00011) == 0b00011 for g in group)
+
+
+@given(st.sampled_from(["4,4,4", "3,4,3", "5,5,5", "3,3,3"]), st.data())
+def test_images_are_those_of_each_cell(name: str, data: st.DataObject) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: images of a set under all symmetries at once
+    game = parse_game(name)
+    group = symmetries(game)
+    images = Images(group)
+    for cells in data.draw(st.lists(st.integers(0, game.full), min_size=1, max_size=4)):
+        by_hand = [sum(1 << g[cell] for cell in range(game.cells) if cells >> cell & 1) for g in group]
+        assert images.of(cells) == by_hand
+        assert [image(g, cells) for g in group] == by_hand
+        assert [image(inverse(g), moved) for g, moved in zip(group, by_hand, strict=True)] == [cells] * len(group)
+
+
+@given(st.permutations(range(16)), st.integers(0, 16))
+def test_the_canonical_position_is_the_smallest_image(order: list[int], plies: int) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: canonical form is the brute-force minimum and an invariant
+    game = grid(4, 4, 4)
+    group = symmetries(game)
+    index = Index(game, group)
+    board = naive.played(naive.Game(4, 4, 4), order[:plies])
+    x, o, g = index.canonical(*naive.masks(board))
+    every = [naive.masks(naive.turned(board, each)) for each in group]
+    assert (x, o) == min(every) == naive.masks(naive.turned(board, g))
+    assert all(index.canonical(*other)[:2] == (x, o) for other in every)
+    assert (index.back(g, x), index.back(g, o)) == naive.masks(board)

@@ -1,0 +1,126 @@
+"""Counts: how many positions a game reaches, and how many are left when images count as one."""
+
+from collections import Counter
+from collections.abc import Callable
+from math import comb
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+
+from solver.errors import SolversDisagree
+from solver.game import parse_game
+from solver.halves import board
+from solver.manifest import Ply
+from solver.progress import silent
+from solver.prove import Proof
+from solver.symmetry import Symmetry, image, symmetries
+from solver.tally import tally
+
+SMALL = ["3,3,3", "3,3,3,misere", "2,4,3", "2,4,3,misere", "1,8,3", "2,6,2", "2,6,2,misere", "3,4,3", "3,4,3,misere"]
+
+
+def table_under(name: str, group: tuple[Symmetry, ...]) -> tuple[Ply, ...]:
+    """The counts by ply of a game solved under some of its symmetries."""
+    proof: Proof[None] = Proof(parse_game(name), group, lambda pages: None, jobs=1, sample=3, tell=silent)
+    for _ in proof:
+        pass
+    return proof.summary.table()
+
+
+def totals(table: tuple[Ply, ...]) -> tuple[int, int]:
+    return sum(ply.reachable for ply in table), sum(ply.canonical for ply in table)
+
+
+@pytest.mark.parametrize(
+    ("name", "reachable", "canonical"),
+    [
+        ("3,3,3", 5_478, 765),
+        ("3,4,3", 111_973, 28_275),
+        ("4,4,3", 6_036_001, 756_387),
+        ("4,4,4", 9_722_011, 307_639),
+        ("4,4,4,misere", 9_722_011, 307_639),
+    ],
+)
+def test_a_game_reaches_as_many_positions_as_is_known(
+    solved: Callable[..., Any], name: str, reachable: int, canonical: int
+) -> None:
+    assert totals(solved(name).summary.table()) == (reachable, canonical)
+
+
+def test_under_the_square_s_eight_symmetries_4x4_has_1217977_positions() -> None:
+    turns = tuple(naive.geometric(naive.Game(4, 4, 4)))
+    assert len(turns) == 8
+    assert totals(table_under("4,4,4", turns)) == (9_722_011, 1_217_977)
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "3,4,4"])
+def test_without_symmetries_every_reachable_position_is_canonical(name: str) -> None:
+    game = parse_game(name)
+    alone = table_under(name, (tuple(range(game.cells)),))
+    assert all(ply.canonical == ply.reachable for ply in alone)
+    reduced = table_under(name, symmetries(game))
+    assert [ply.reachable for ply in alone] == [ply.reachable for ply in reduced]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_each_ply_s_counts_are_those_of_listing_its_positions(solved: Callable[..., Any], name: str) -> None:
+    rules = naive.Game.named(name)
+    group = symmetries(parse_game(name))
+    expected = []
+    for ply, boards in enumerate(naive.by_ply(rules)):
+        canonical = naive.canonical(boards, group)
+        kinds = Counter(int(np.sign(naive.score(rules, board))) for board in canonical)
+        over = sum(naive.over(rules, board) for board in canonical)
+        expected.append(Ply(ply, len(boards), len(canonical), kinds[1], kinds[0], kinds[-1], over))
+    assert solved(name).summary.table() == tuple(expected)
+
+
+def test_the_first_plies_of_4x4_are_those_that_playing_all_moves_gives(solved: Callable[..., Any]) -> None:
+    table = solved("4,4,4").summary.table()
+    for ply, boards in zip(table[:6], naive.by_ply(naive.Game(4, 4, 4)), strict=False):
+        assert ply.reachable == len(boards)
+        if ply.ply < 5:
+            assert ply.canonical == len(naive.canonical(boards, symmetries(parse_game("4,4,4"))))
+
+
+def test_before_anybody_can_have_won_the_counts_are_burnside_s(solved: Callable[..., Any]) -> None:
+    # At ply 7 X may have won, but only just now: every way to place the stones is still reached.
+    group = symmetries(parse_game("4,4,4"))
+    for ply in solved("4,4,4").summary.table()[:8]:
+        xs, os = (ply.ply + 1) // 2, ply.ply // 2
+        assert ply.reachable == comb(16, xs) * comb(16 - xs, os) == naive.orbits([tuple(range(16))], xs, os)
+        assert ply.canonical == naive.orbits(group, xs, os)
+
+
+@pytest.mark.parametrize("name", [*SMALL, "4,4,3", "4,4,4", "4,4,4,misere", "4,4,3,misere"])
+def test_wins_draws_and_losses_are_all_canonical_positions(solved: Callable[..., Any], name: str) -> None:
+    table = solved(name).summary.table()
+    assert [ply.ply for ply in table] == list(range(len(table)))
+    for ply in table:
+        assert ply.wins + ply.draws + ply.losses == ply.canonical
+        assert 0 <= ply.over <= ply.canonical <= ply.reachable
+        assert min(vars(ply).values()) >= 0
+    if len(table) == naive.Game.named(name).cells + 1:
+        assert table[-1].over == table[-1].canonical
+
+
+def test_copies_of_a_position_that_differ_are_refused(solved: Callable[..., Any]) -> None:
+    game = solved("3,3,3")
+    prepared = board(game.game, game.index.group)
+    rules, refused = naive.Game(3, 3, 3), 0
+    for pages in game.filled:
+        for i, half in enumerate(pages.halves.tolist()):
+            for place in range(pages.scores.shape[1]):
+                at = naive.board(rules, *game.index.position(pages.empty, half, place))
+                own = {g for g in game.index.group if image(g, half) == half}
+                scores = pages.scores.copy()
+                scores[i, place] = 9 if scores[i, place] != 9 else 8
+                if len({naive.turned(at, g) for g in own}) > 1:
+                    refused += 1
+                    with pytest.raises(SolversDisagree, match=f"half {half:#x}: two images of one position"):
+                        tally(prepared, pages.os, pages.halves, scores)
+                else:
+                    tally(prepared, pages.os, pages.halves, scores)
+    assert refused > 200
