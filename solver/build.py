@@ -87,10 +87,10 @@ def compile_kernels() -> None:
 
     Where nothing is cached yet, another process compiles half of them meanwhile: one compiles one at a time.
     """
-    from solver.jit import CACHE
+    from solver.jit import is_cached
 
     other = None
-    if not any(CACHE.glob("*/check.*.nbi")):
+    if "solver.check" not in sys.modules and not is_cached("search"):
         command = [sys.executable, "-c", "import solver.check, solver.tally, solver.halves"]
         quiet = subprocess.DEVNULL
         other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)

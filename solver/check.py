@@ -30,21 +30,22 @@ def check_all(solver: AlphaBeta, os: int, halves: np.ndarray, pages: np.ndarray)
 
 def check_sample(
     solver: AlphaBeta, os: int, halves: np.ndarray, pages: np.ndarray, size: int, rng: random.Random
-) -> tuple[int, int]:
-    """Search up to `size` places drawn at random; how many were confirmed, and how many given up."""
-    confirmed = abandoned = 0
+) -> tuple[int, int, int]:
+    """Search up to `size` places drawn at random; how many were confirmed, how many given up, the nodes."""
+    confirmed = abandoned = nodes = 0
     for number in rng.sample(range(pages.size), min(size, pages.size)):
         i, place = divmod(number, pages.shape[1])
         half = int(halves[i])
         position = Position(solver.game, half, unrank(half, solver.game.cells, os, place))
         searched = solver.score(position) if is_reachable(position) else UNREACHED
+        nodes += solver.nodes
         if searched is None:
             abandoned += 1
         elif searched != pages[i, place]:
             _disagree(position, int(pages[i, place]), searched)
         else:
             confirmed += 1
-    return confirmed, abandoned
+    return confirmed, abandoned, nodes
 
 
 def _disagree(position: Position, swept: int, searched: int) -> None:

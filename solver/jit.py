@@ -80,6 +80,11 @@ def _njit(signature: str, function: Function, *, cache: bool) -> Function:
     return kernel
 
 
+def is_cached(kernel: str) -> bool:
+    """Whether a kernel was compiled before, or there is nowhere to keep it in any case."""
+    return not _KEEP or any(CACHE.glob(f"*/*.{kernel}-*.nbi"))
+
+
 def _forget(function: Function) -> None:
     """Delete what is cached of a function, so that the next process writes it anew."""
     for file in CACHE.glob(f"*/*.{function.__name__}-*.nb?"):

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from math import comb
+from queue import SimpleQueue
 from time import perf_counter
 from typing import Generic, TypeVar
 
@@ -91,7 +92,10 @@ class Proof(Generic[Made]):
         if sample is None and self._places > CHECKED_WHOLE:
             sample = SAMPLE
         self._sample = sample
-        self._search = AlphaBeta(game, group, limit=NODE_LIMIT if sample is not None else 0)
+        first = AlphaBeta(game, group, limit=NODE_LIMIT if sample is not None else 0)
+        self._searches: SimpleQueue[AlphaBeta] = SimpleQueue()  # idle ones; they share a table
+        for _ in range(jobs):
+            self._searches.put(first.beside())
 
     def __iter__(self) -> Iterator[list[Made]]:
         done = 0
@@ -145,18 +149,21 @@ class Proof(Generic[Made]):
         return made, summary, sum(pages.scores.size for pages in filled)
 
     def _check(self, pages: Pages, layer: Layer, summary: Summary) -> None:
-        search = self._search.beside()
+        search = self._searches.get()
         if self._sample is None:
+            before = search.nodes
             check_all(search, pages.os, pages.halves, pages.scores)
             summary.checked += pages.scores.size
+            summary.nodes += search.nodes - before
         else:
             rng = random.Random(int(pages.halves[0]))
             share = self._sample * len(pages.halves) / len(layer.live)
             size = int(share) + (rng.random() < share % 1)
-            confirmed, abandoned = check_sample(search, pages.os, pages.halves, pages.scores, size, rng)
+            confirmed, abandoned, nodes = check_sample(search, pages.os, pages.halves, pages.scores, size, rng)
             summary.checked += confirmed
             summary.abandoned += abandoned
-        summary.nodes += search.nodes
+            summary.nodes += nodes
+        self._searches.put(search)
 
 
 def expected_places(game: Game, symmetries: int) -> int:

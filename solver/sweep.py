@@ -16,6 +16,7 @@ from solver.halves import Board, children, halves
 from solver.pages import LOW, fill_pages
 
 CHUNK_PLACES = 1 << 16
+CHUNKS_PER_LAYER = 16
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,10 @@ class Layer:
         self._runs = first_places(m, xs), first_places(max(m - 1, 0), xs)
 
     def chunks(self, per_record: int) -> Iterator[range]:
-        """The layer's halves, cut where records end."""
-        records = max(1, CHUNK_PLACES // (per_record * (self.a_size + self.b_size)))
+        """The layer's halves, cut where records end, into many chunks so that no thread waits long for another."""
+        places = self.a_size + self.b_size
+        most = min(CHUNK_PLACES, len(self.live) * places // CHUNKS_PER_LAYER)
+        records = max(1, most // (per_record * places))
         step = records * per_record
         for start in range(0, len(self.live), step):
             yield range(start, min(start + step, len(self.live)))

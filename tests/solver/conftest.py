@@ -55,7 +55,7 @@ def solve_process(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
     """Start `ttt4-solve` as a process, in an empty folder; `env` is added to this process's own."""
 
     def starting(*arguments: object, env: dict[str, str] | None = None, clean: bool = False) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-c", "from solver.cli import main; main(prog_name='ttt4-solve')"]
+        command = [str(Path(sys.executable).with_name("ttt4-solve"))]
         empty = tmp_path / "nowhere"
         empty.mkdir(exist_ok=True)
         return subprocess.Popen(

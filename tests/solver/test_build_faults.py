@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from solver.build import build
+from solver.build import build, compile_kernels
 from solver.cli import main
 from solver.errors import StoreUnwritable
 from solver.game import Game, grid
@@ -111,6 +111,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_may_not_be_written_is_refused(forked: Any) -> None:
     def attempt(folder: str) -> object:
+        compile_kernels()
         if os.geteuid() == 0:  # whom modes do not bind
             os.setuid(65534)
         return build(THREE, Path(folder) / "s", jobs=1)
