@@ -23,7 +23,7 @@ def bench(game: Game) -> dict[str, int | float]:
     clock = perf_counter()
     places = 0
     for layer in layers(board(game, group)):
-        for chunk in layer.chunks(1):
+        for chunk in layer.chunks():
             for pages in layer.fill(chunk):
                 places += pages.scores.size
     seconds = perf_counter() - clock

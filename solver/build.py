@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 NODE_LIMIT = 200_000
 """Where the search of the empty board, made for its node count, is given up."""
+
+
+RECORD_BYTES = 8192
+"""A record's size before compression: what a look-up has to read for one score."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,9 @@ def build(game: Game, path: Path, *, jobs: int, tell: Tell = silent) -> Report:
     compiled = perf_counter()
     group = symmetries(game)
     with StoreWriter(path) as writer:
-        proof: Proof[Record] = Proof(game, group, _packed, jobs=jobs, tell=tell)
-        for records in proof:
-            for record in records:
+        proof: Proof[list[Record]] = Proof(game, group, _packed, jobs=jobs, tell=tell)
+        for chunks in proof:
+            for record in chain.from_iterable(chunks):
                 writer.put(record)
         proved = perf_counter()
         empty_board = _search_empty_board(game, group)
@@ -106,8 +111,13 @@ def compile_kernels() -> None:
             other.wait()
 
 
-def _packed(pages: "Pages") -> Record:
-    return pack(pages.empty, pages.halves.tolist(), pages.scores.tobytes())
+def _packed(pages: "Pages") -> list[Record]:
+    """Records of as many halves as fit in RECORD_BYTES before compression, or of one."""
+    halves, step = pages.halves.tolist(), max(1, RECORD_BYTES // pages.scores.shape[1])
+    return [
+        pack(pages.empty, halves[i : i + step], pages.scores[i : i + step].tobytes())
+        for i in range(0, len(halves), step)
+    ]
 
 
 def _search_empty_board(game: Game, group: tuple[tuple[int, ...], ...]) -> tuple[int, int] | None:

@@ -38,8 +38,6 @@ SAMPLE = 1000
 NODE_LIMIT = 20_000
 """After so many nodes the search of one of a sample is given up."""
 
-_RECORD_PLACES = 8192
-
 Made = TypeVar("Made")
 
 
@@ -103,7 +101,7 @@ class Proof(Generic[Made]):
             try:
                 for layer in self._layers():
                     results: list[list[Made]] = [[], []]
-                    for made, summary, places in pool.map(partial(self._work, layer), layer.chunks(_per_record(layer))):
+                    for made, summary, places in pool.map(partial(self._work, layer), layer.chunks()):
                         for kind, each in enumerate(made):
                             results[kind].append(each)
                         self.summary.add(summary)
@@ -172,7 +170,3 @@ def expected_places(game: Game, symmetries: int) -> int:
         sum(comb(game.cells, xs_when(game, empty)) * page_size(game, empty) for empty in range(game.cells + 1))
         // symmetries
     )
-
-
-def _per_record(layer: Layer) -> int:
-    return max(1, _RECORD_PLACES // (layer.a_size + layer.b_size))

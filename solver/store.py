@@ -20,8 +20,8 @@ on the board when the game ends under best play`, negated if the side to move lo
 
 The **manifest** stands under the key `manifest`: 4 bytes of CRC-32 as above and a JSON object that
 names the format, the game and its lines, the symmetries under which halves were chosen, the counts
-of positions by ply, and the digest: SHA-256 over, for each record in order, its key and the SHA-256
-of its content before compression. The digest depends on the game alone.
+of positions by ply, and the digest: SHA-256 over, for each page in order, the number of empty cells
+and the half as they stand in a key, and the SHA-256 of the page. The digest depends on the game alone.
 
 After LMDB's last page stand the last 4 bytes of the file: the **seal**, CRC-32 of all before it. LMDB
 follows the pointers in its pages without asking, and one wrong bit there can end a process. So the
@@ -210,11 +210,11 @@ def damaged(path: Path, game: Game | None, why: str) -> StoreDamaged:
 
 
 class Record(NamedTuple):
-    """A record as it is written, and the digest of its content."""
+    """A record as it is written, and what it adds to the store's digest."""
 
     key: bytes
     value: bytes
-    digest: bytes
+    digests: bytes
 
 
 def pack(empty: int, halves: Sequence[int], pages: bytes) -> Record:
@@ -222,7 +222,11 @@ def pack(empty: int, halves: Sequence[int], pages: bytes) -> Record:
     key = _key(empty, halves[-1])
     content = b"".join(half.to_bytes(_HALF) for half in halves) + pages
     body = zlib.compress(content, 6)
-    return Record(key, _sealed(key, body), hashlib.sha256(content).digest())
+    size = len(pages) // len(halves)
+    digests = (
+        _key(empty, half) + hashlib.sha256(pages[i * size : (i + 1) * size]).digest() for i, half in enumerate(halves)
+    )
+    return Record(key, _sealed(key, body), b"".join(digests))
 
 
 class StoreWriter:
@@ -263,7 +267,7 @@ class StoreWriter:
     def put(self, record: Record) -> None:
         """Add a record. Records come in the order of their keys."""
         self._put(record.key, record.value)
-        self._digest.update(record.key + record.digest)
+        self._digest.update(record.digests)
 
     def digest(self) -> str:
         """The digest of the records so far."""
@@ -309,10 +313,10 @@ class StoreWriter:
 
 
 def content_digest(store: Store) -> str:
-    """The digest of a store's records as they are; StoreDamaged if one of them cannot be read."""
+    """The digest of a store's pages as they are; StoreDamaged if one of them cannot be read."""
     digest = hashlib.sha256()
-    for key, content in store.records():
-        digest.update(key + hashlib.sha256(content).digest())
+    for empty, half, page in store.pages():
+        digest.update(_key(empty, half) + hashlib.sha256(page).digest())
     return digest.hexdigest()
 
 

@@ -44,12 +44,10 @@ class Layer:
         self._following = following
         self._runs = first_places(m, xs), first_places(max(m - 1, 0), xs)
 
-    def chunks(self, per_record: int) -> Iterator[range]:
-        """The layer's halves, cut where records end, into many chunks so that no thread waits long for another."""
-        places = self.a_size + self.b_size
-        most = min(CHUNK_PLACES, len(self.live) * places // CHUNKS_PER_LAYER)
-        records = max(1, most // (per_record * places))
-        step = records * per_record
+    def chunks(self) -> Iterator[range]:
+        """The layer's halves, cut into as many chunks as keep threads from waiting for each other."""
+        most = CHUNK_PLACES // (self.a_size + self.b_size)
+        step = max(1, min(most, len(self.live) // CHUNKS_PER_LAYER))
         for start in range(0, len(self.live), step):
             yield range(start, min(start + step, len(self.live)))
 

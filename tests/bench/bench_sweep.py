@@ -69,7 +69,7 @@ def run_numba(game: Game, group: tuple[Symmetry, ...]) -> tuple[float, Counts]:
     seconds = 0.0
     clock = perf_counter()
     for layer in layers(board(game, group)):
-        for chunk in layer.chunks(1):
+        for chunk in layer.chunks():
             filled = layer.fill(chunk)
             seconds += perf_counter() - clock
             for pages in filled:

@@ -16,6 +16,7 @@ import pytest
 import oracle.cli
 import play.cli
 import solver.cli
+from solver.errors import StoreDamaged
 from solver.game import grid, parse_game
 from solver.index import UNREACHED, page_size
 from solver.manifest import Manifest
@@ -247,16 +248,27 @@ def test_verify_finds_a_manifest_that_lies(about: Any, tmp_path: Path, store3: P
     assert one_line(run(SOLVE, "verify", "--game", "3,3,3", "--store", path), 4)
 
 
-@pytest.mark.parametrize("empty", [9, 10, 60])
-def test_verify_finds_records_that_the_game_has_not(empty: int, tmp_path: Path, store3: Path, run: Run) -> None:
-    with Store(store3) as store, StoreWriter(tmp_path / "s") as writer:
+def with_one_record_more(path: Path, good: Path, empty: int) -> None:
+    """Write the store `good` again, with a record that its game has not."""
+    with Store(good) as store, StoreWriter(path) as writer:
         for key, content in store.records():
             count = len(content) // (4 + page_size(THREE, key[0]))
             halves = [int.from_bytes(content[4 * i : 4 * i + 4]) for i in range(count)]
             writer.put(pack(key[0], halves, content[4 * count :]))
         writer.put(pack(empty, [0x1FF], b"\0"))
         writer.finish(replace(store.manifest, digest=writer.digest()))
+
+
+def test_verify_finds_a_record_that_the_game_has_not(tmp_path: Path, store3: Path, run: Run) -> None:
+    with_one_record_more(tmp_path / "s", store3, 9)
     assert one_line(run(SOLVE, "verify", "--game", "3,3,3", "--store", tmp_path / "s"), 4)
+
+
+@pytest.mark.parametrize("empty", [10, 60])
+def test_a_record_of_more_cells_than_the_board_has_is_not_even_sealed(empty: int, tmp_path: Path, store3: Path) -> None:
+    with pytest.raises(StoreDamaged, match="has a wrong length"):
+        with_one_record_more(tmp_path / "s", store3, empty)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_query_loads_neither_numba_nor_numpy(store4: Path) -> None:

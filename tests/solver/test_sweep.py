@@ -17,12 +17,12 @@ from solver.position import Position
 from solver.symmetry import image, symmetries
 
 
-def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None, per_record: int = 1) -> dict[Any, bytes]:
+def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dict[Any, bytes]:
     """Every page by (empty cells, half)."""
     game = parse_game(name)
     found = {}
     for layer in sweep.layers(board(game, group or symmetries(game))):
-        for chunk in layer.chunks(per_record):
+        for chunk in layer.chunks():
             for pages in layer.fill(chunk):
                 for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True):
                     assert (pages.empty, half) not in found
@@ -59,20 +59,23 @@ def test_every_opening_of_4x4_draws(solved: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere", "3,3,3", "2,5,3", "4,4,4"])
 def test_pages_do_not_depend_on_how_layers_are_cut(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pages_of(name)
-    for places, per_record in ((1, 1), (100, 1), (3000, 2), (1 << 30, 1), (1, 7)):
+    for places, chunks in ((1, 16), (100, 16), (3000, 1), (1 << 30, 1), (1 << 30, 100)):
         if name != "4,4,4" or places > 1:
             monkeypatch.setattr(sweep, "CHUNK_PLACES", places)
-            assert pages_of(name, per_record=per_record) == whole
+            monkeypatch.setattr(sweep, "CHUNKS_PER_LAYER", chunks)
+            assert pages_of(name) == whole
 
 
-@pytest.mark.parametrize("per_record", [1, 3, 10])
-def test_chunks_cover_a_layer_once_and_end_where_records_end(per_record: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep, "CHUNK_PLACES", 500)
+@pytest.mark.parametrize("places", [1, 500, 1 << 30])
+def test_chunks_cover_a_layer_once_and_are_no_larger_than_they_may_be(
+    places: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "CHUNK_PLACES", places)
     game = parse_game("3,4,3")
     for layer in sweep.layers(board(game, symmetries(game))):
-        chunks = list(layer.chunks(per_record))
+        chunks = list(layer.chunks())
         assert [half for chunk in chunks for half in chunk] == list(range(len(layer.live)))
-        assert all(chunk.start % per_record == 0 for chunk in chunks)
+        assert all(len(chunk) == 1 or len(chunk) * (layer.a_size + layer.b_size) <= places for chunk in chunks)
         for chunk in chunks:
             layer.fill(chunk)
 
@@ -105,7 +108,7 @@ def test_the_halves_are_the_sets_of_x_that_no_symmetry_makes_smaller(name: str) 
         finished = layer.finished.tolist()
         assert finished == sorted(finished)
         assert set(finished) <= {x for x in smallest if game.completed(x)}
-        for chunk in layer.chunks(1):
+        for chunk in layer.chunks():
             layer.fill(chunk)
     assert seen == list(range((game.cells + 1) // 2, -1, -1))
 
