@@ -1,7 +1,7 @@
 """The first solver: alpha-beta search from a position to the end of the game.
 
-It shares the rules with the sweep (lines, misère, what a score means) and nothing else: no index, no
-pages, no order of work. That is what makes their agreement worth something.
+It shares with the sweep the rules (lines, misère, what a score means) and the symmetries, and nothing
+else: no index, no pages, no search code. That is what makes their agreement worth something.
 
 `search` gives the exact score for the side to move when it lies strictly between alpha and beta; a
 result of alpha or less is an upper bound of it, a result of beta or more a lower bound (fail-soft).

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from solver.prove import Summary
     from solver.sweep import Pages
 
-NODE_LIMIT = 200_000
+EMPTY_BOARD_LIMIT = 200_000
 """Where the search of the empty board, made for its node count, is given up."""
 
 
@@ -35,18 +36,18 @@ class Report:
     size: int
     manifest: Manifest
     summary: "Summary"
-    empty_board: tuple[int, int] | None
-    """Nodes and cut-offs of one search from the empty board, with nothing in its table; None if given up."""
+    empty_board: tuple[int, int, int] | None
+    """Nodes, cut-offs and table hits of a search from the empty board with an empty table; None if given up."""
     seconds: dict[str, float]
 
     def facts(self) -> list[tuple[str, str]]:
         """What was done, in words, line by line."""
         places = f"{self.summary.checked:,} places searched, {self.summary.nodes:,} nodes"
         if self.summary.abandoned:
-            places += f"; {self.summary.abandoned:,} searches given up after {self.summary.limit:,}"
-        nodes = f"given up after {NODE_LIMIT:,} nodes"
+            places += f"; {self.summary.abandoned:,} searches given up as too long"
+        nodes = f"given up after {EMPTY_BOARD_LIMIT:,} nodes"
         if self.empty_board:
-            nodes = "{:,} nodes, {:,} cut-offs".format(*self.empty_board)
+            nodes = "{:,} nodes, {:,} cut-offs, {:,} table hits".format(*self.empty_board)
         return [
             ("alpha-beta", f"{nodes} from the empty board"),
             ("check", f"{places}, no difference"),
@@ -82,7 +83,8 @@ def build(game: Game, path: Path, *, jobs: int, tell: Tell = silent) -> Report:
         "compile": compiled - start,
         "solve": share["solve"],
         "check": share["check"] + searched - proved,
-        "write": (proved - compiled) - share["solve"] - share["check"] + perf_counter() - searched,
+        "write": share["write"] + perf_counter() - searched,
+        "wait": proved - compiled - sum(share.values()),
     }
     return Report(path, path.stat().st_size, manifest, summary, empty_board, seconds)
 
@@ -96,9 +98,10 @@ def compile_kernels() -> None:
 
     other = None
     if "solver.check" not in sys.modules and not is_cached("search"):
-        command = [sys.executable, "-c", "import solver.check, solver.tally, solver.halves"]
+        command = [sys.executable, "-P", "-c", "import solver.check, solver.tally, solver.halves"]
         quiet = subprocess.DEVNULL
-        other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+        with suppress(OSError):  # it only saves time
+            other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     try:
         import solver.pages
 
@@ -120,8 +123,8 @@ def _packed(pages: "Pages") -> list[Record]:
     ]
 
 
-def _search_empty_board(game: Game, group: tuple[tuple[int, ...], ...]) -> tuple[int, int] | None:
+def _search_empty_board(game: Game, group: tuple[tuple[int, ...], ...]) -> tuple[int, int, int] | None:
     from solver.alphabeta import AlphaBeta
 
-    search = AlphaBeta(game, group, table_bits=18, limit=NODE_LIMIT)
-    return None if search.score(Position(game)) is None else (search.nodes, search.cutoffs)
+    search = AlphaBeta(game, group, table_bits=18, limit=EMPTY_BOARD_LIMIT)
+    return None if search.score(Position(game)) is None else (search.nodes, search.cutoffs, search.hits)

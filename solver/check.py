@@ -52,7 +52,7 @@ def _disagree(position: Position, swept: int, searched: int) -> None:
     says = {UNREACHED: "that no game reaches it"}
     raise SolversDisagree(
         f"board {str(position)!r} of {position.game.name}: the sweep says {says.get(swept, swept)}, "
-        f"alpha-beta {says.get(searched, searched)}; nothing was written"
+        f"alpha-beta {says.get(searched, searched)}"
     )
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -30,8 +31,9 @@ def run() -> None:
         main()
     except SystemExit as end:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done, and said
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            with suppress(OSError):
+                stream.flush()
         os._exit(end.code if isinstance(end.code, int) else 1)
 
 
@@ -73,7 +75,7 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
 @game_option
 @store_option
 @jobs_option
-@click.option("--sample", type=click.IntRange(0), help="Check so many places of each ply by alpha-beta, not all.")
+@click.option("--sample", type=click.IntRange(0), help="Check about so many places of each ply by alpha-beta, not all.")
 @command_errors
 def verify(game: Game, store: str | None, jobs: int, sample: int | None) -> None:
     """Prove a store: its structure, checksums, counts, and every score in it."""

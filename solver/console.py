@@ -67,6 +67,8 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
+        except OSError as error:
+            raise Refusal(Ttt4Error(f"the system refused: {error.strerror or error}")) from error
 
     return guarded
 
@@ -76,7 +78,7 @@ class ProgressLine:
 
     def __init__(self) -> None:
         """Start the clock."""
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._start = self._drawn = monotonic()
         self._phase = ""
         self._width = 0

@@ -10,6 +10,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,14 @@ def _usable(folder: Path) -> bool:
         return False
 
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / f"numba-{_source_digest()}")  # read once, on import
+_FOLDER = cache_folder()
+if "NUMBA_CACHE_DIR" not in os.environ and _FOLDER is not None:
+    os.environ["NUMBA_CACHE_DIR"] = str(_FOLDER / f"numba-{_source_digest()}")
 
 import numba  # noqa: E402  (numba reads the line above once, on import)
 from numba.extending import register_jitable  # noqa: E402
 
-CACHE = Path(os.environ["NUMBA_CACHE_DIR"])
+CACHE = Path(os.environ.get("NUMBA_CACHE_DIR", os.devnull))
 _KEEP = _usable(CACHE)
 
 
@@ -87,5 +89,6 @@ def is_cached(kernel: str) -> bool:
 
 def _forget(function: Function) -> None:
     """Delete what is cached of a function, so that the next process writes it anew."""
-    for file in CACHE.glob(f"*/*.{function.__name__}-*.nb?"):
-        file.unlink(missing_ok=True)
+    with suppress(OSError):
+        for file in CACHE.glob(f"*/*.{function.__name__}-*.nb?"):
+            file.unlink(missing_ok=True)

@@ -45,10 +45,13 @@ class Manifest:
     def from_json(cls, text: bytes) -> "Manifest":
         """The manifest that was written; ValueError, KeyError or TypeError if it was another thing."""
         fields = json.loads(text)
-        game = {**fields["game"], "lines": tuple(fields["game"]["lines"])}
+        game = Game(**{**fields["game"], "lines": tuple(fields["game"]["lines"])})
+        symmetries = tuple(map(tuple, fields["symmetries"]))
+        if not symmetries or any(sorted(g) != list(range(game.cells)) for g in symmetries):
+            raise ValueError("its symmetries are not permutations of the cells")
         return cls(
-            game=Game(**game),
-            symmetries=tuple(map(tuple, fields["symmetries"])),
+            game=game,
+            symmetries=symmetries,
             score=fields["score"],
             plies=tuple(Ply(**ply) for ply in fields["plies"]),
             digest=fields["digest"],

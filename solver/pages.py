@@ -179,7 +179,9 @@ def _fill_page(
     page, place, x_threat, o_threat, best,
 ):  # fmt: skip
     """Fill the page that starts at `place`; `worth` is that of a game that ends with the stones there are."""
-    start = -worth if finished and not misere else worth if finished else 0 if m == os else _WORST
+    start = 0 if m == os else _WORST
+    if finished:
+        start = worth if misere else -worth
     for high in range(1 << m >> LOW if m > LOW else 1):
         j = os - bit_count(high)
         if j < 0 or j > LOW:
@@ -230,6 +232,7 @@ def _fill_page(
                 i = lowest(look)
                 look &= look - 1
                 mask = carry[slot, 0, _NTH[j * _LONGEST + i]] | high_part
+                # An unsigned index spares the test for one that counts from the end.
                 score = -np.int64(children[np.uint64(base[slot] + _place(mask, child_first))])
                 if score > best[i]:
                     best[i] = score
@@ -272,6 +275,7 @@ def fill_pages(
         _outside(halves[i], cells, slot)
         lines_left, wins, finished = _lines_left(halves[i], lines, cells, slot, left)
         if 2 * xs <= cells and not finished:
+            # With more winning cells than O's, X has one left at every place, and wins without a look.
             if misere or bit_count(wins) <= xs:
                 _reach_children(
                     halves[i], cells, group, slot, child_places[i], child_turns[i], child_halves, child_size,

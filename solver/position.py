@@ -144,7 +144,8 @@ def _stones(game: Game, text: str) -> tuple[int, int]:
     cells = "".join(rows)
     if len(cells) != game.cells:
         raise BoardError(f"board {text!r} has {len(cells)} cells: {game.name} has {game.cells}")
-    return tuple(sum(1 << i for i, mark in enumerate(cells) if mark == who) for who in "XO")  # type: ignore[return-value]
+    x, o = (sum(1 << i for i, mark in enumerate(cells) if mark == who) for who in "XO")
+    return x, o
 
 
 def _cells(cells: int) -> Iterator[int]:

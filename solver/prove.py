@@ -1,7 +1,7 @@
 """Solving a game twice over: every layer is swept, counted, and checked by alpha-beta.
 
 A chunk of halves goes through all of that in one thread, and through whatever the caller makes of
-its pages, so that no more than a layer's `a` pages are ever held. All chunks of a layer are done
+its pages, so that only the `a` pages of two layers are held. All chunks of a layer are done
 before the next one is begun, the fullest boards first: so each search finds its children in the table.
 """
 
@@ -50,7 +50,6 @@ class Summary:
     nodes: int = 0
     checked: int = 0
     abandoned: int = 0
-    limit: int = NODE_LIMIT
     score: int = 0
     """Of the empty board."""
 
@@ -148,20 +147,25 @@ class Proof(Generic[Made]):
 
     def _check(self, pages: Pages, layer: Layer, summary: Summary) -> None:
         search = self._searches.get()
-        if self._sample is None:
-            before = search.nodes
-            check_all(search, pages.os, pages.halves, pages.scores)
-            summary.checked += pages.scores.size
-            summary.nodes += search.nodes - before
-        else:
-            rng = random.Random(int(pages.halves[0]))
-            share = self._sample * len(pages.halves) / len(layer.live)
-            size = int(share) + (rng.random() < share % 1)
-            confirmed, abandoned, nodes = check_sample(search, pages.os, pages.halves, pages.scores, size, rng)
-            summary.checked += confirmed
-            summary.abandoned += abandoned
-            summary.nodes += nodes
-        self._searches.put(search)
+        try:
+            if self._sample is None:
+                before = search.nodes
+                check_all(search, pages.os, pages.halves, pages.scores)
+                summary.checked += pages.scores.size
+                summary.nodes += search.nodes - before
+            else:
+                self._check_some(search, pages, self._sample / len(layer.live), summary)
+        finally:
+            self._searches.put(search)
+
+    def _check_some(self, search: AlphaBeta, pages: Pages, per_half: float, summary: Summary) -> None:
+        rng = random.Random(int(pages.halves[0]))
+        share = per_half * len(pages.halves)
+        size = int(share) + (rng.random() < share % 1)
+        confirmed, abandoned, nodes = check_sample(search, pages.os, pages.halves, pages.scores, size, rng)
+        summary.checked += confirmed
+        summary.abandoned += abandoned
+        summary.nodes += nodes
 
 
 def expected_places(game: Game, symmetries: int) -> int:

@@ -38,10 +38,11 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import lmdb
 
@@ -72,11 +73,11 @@ class Store:
         self._cached_bytes = 0
         try:
             self.manifest = self._read_manifest()
+            self.game = self.manifest.game
+            self.index = Index(self.game, self.manifest.symmetries)
         except BaseException:
             self.close()
             raise
-        self.game = self.manifest.game
-        self.index = Index(self.game, self.manifest.symmetries)
 
     def __enter__(self) -> "Store":
         return self
@@ -92,6 +93,10 @@ class Store:
 
     def score(self, position: Position) -> int:
         """The score of a position for the side to move; BoardError if no game reaches it."""
+        if position.game != self.game:
+            raise StoreMismatch(
+                f"store {str(self.path)!r} is of game {self.game.name!r}, not of {position.game.name!r}"
+            )
         over = check(position).score_if_over()
         if over is not None:
             return over
@@ -112,7 +117,8 @@ class Store:
                 key, value = bytes(cursor.key()), bytes(cursor.value())
             for held, page in self._split(key, self._inflate(key, value)):
                 self._keep(key[0], held, page)
-            found = self._cached.get((empty, half))
+                if (key[0], held) == (empty, half):
+                    found = page
             if found is None:
                 raise self.damaged(f"half {half:#x} is missing from its record")
         return found
@@ -249,7 +255,7 @@ class StoreWriter:
                 )
                 self._transaction = self._environment.begin(write=True)
             except BaseException:
-                self._abandon()
+                self._let_go()
                 raise
 
     def __enter__(self) -> "StoreWriter":
@@ -257,11 +263,11 @@ class StoreWriter:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._environment.close()
-        if not self._finished:
-            self._abandon()
+        self._let_go()
 
-    def _abandon(self) -> None:
-        self.partial.unlink(missing_ok=True)
+    def _let_go(self) -> None:
+        if not self._finished:
+            self.partial.unlink(missing_ok=True)  # ours, as long as we hold the lock
         os.close(self._lock)
 
     def put(self, record: Record) -> None:
@@ -279,8 +285,8 @@ class StoreWriter:
         with self._writing():
             self._transaction.commit()
             self._environment.close()
-            with open(self.partial, "ab") as file:
-                file.write(_seal(self.partial))
+            with open(self.partial, "r+b") as file:
+                file.write(_seal(file, os.fstat(file.fileno()).st_size))
                 file.flush()
                 os.fsync(file.fileno())
         with Store(self.partial, manifest.game) as written:
@@ -290,11 +296,11 @@ class StoreWriter:
                 )
         with self._writing():
             os.replace(self.partial, self.path)
+        self._finished = True
+        with suppress(OSError):  # some file systems cannot sync a folder; the store is in its place
             folder = os.open(self.path.parent, os.O_RDONLY)
             os.fsync(folder)
             os.close(folder)
-            os.close(self._lock)
-        self._finished = True
 
     def _put(self, key: bytes, value: bytes) -> None:
         with self._writing():
@@ -322,22 +328,20 @@ def content_digest(store: Store) -> str:
 
 def check_seal(path: Path, game: Game | None) -> None:
     """Nothing, if the file at `path` is as it was when it was sealed; else StoreDamaged."""
-    if path.stat().st_size < _CRC:
-        raise damaged(path, game, "the file is cut short")
     with open(path, "rb") as file:
-        file.seek(-_CRC, os.SEEK_END)
-        if file.read() != _seal(path, -_CRC):
+        size = os.fstat(file.fileno()).st_size
+        if size < _CRC:
+            raise damaged(path, game, "the file is cut short")
+        if _seal(file, size - _CRC) != file.read(_CRC):
             raise damaged(path, game, "its seal is broken")
 
 
-def _seal(path: Path, end: int = 0) -> bytes:
-    """CRC-32 of a file, up to so many bytes before its end."""
-    left = path.stat().st_size + end
+def _seal(file: BinaryIO, size: int) -> bytes:
+    """CRC-32 of so many bytes of a file, which is read as far as that."""
     crc = 0
-    with open(path, "rb") as file:
-        while left and (block := file.read(min(left, 1 << 20))):
-            crc = zlib.crc32(block, crc)
-            left -= len(block)
+    while size and (block := file.read(min(size, 1 << 20))):
+        crc = zlib.crc32(block, crc)
+        size -= len(block)
     return crc.to_bytes(_CRC)
 
 
@@ -352,23 +356,29 @@ def _sealed(key: bytes, body: bytes) -> bytes:
 _environments: dict[tuple[int, int], tuple[lmdb.Environment, int]] = {}
 """LMDB lets a process open a file but once: what is open, by device and inode, and how often."""
 
+_opening = Lock()
+"""Held while that changes."""
+
 
 def _open(path: Path, game: Game | None) -> lmdb.Environment:
     named = str(path)
     try:
-        status = path.stat()
-        file = status.st_dev, status.st_ino
-        environment, users = _environments.get(file, (None, 0))
-        if environment is None:
-            if status.st_size <= _SEAL_CHECKED:
-                check_seal(path, game)
-            environment = lmdb.open(named, subdir=False, readonly=True, lock=False, max_readers=1)
-            # A file cut short would end this process with a signal at the first read beyond its end.
-            if status.st_size - _CRC < (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]:
-                environment.close()
-                raise lmdb.CorruptedError("the file is cut short")
-        _environments[file] = environment, users + 1
-        return environment
+        with _opening:
+            while True:
+                status = path.stat()
+                file = status.st_dev, status.st_ino
+                environment, users = _environments.get(file, (None, 0))
+                try:
+                    environment = environment or _opened(path, game, status.st_size)
+                except (StoreDamaged, lmdb.Error):
+                    if os.path.samestat(path.stat(), status):
+                        raise
+                    continue  # another store was put in its place meanwhile
+                if os.path.samestat(path.stat(), status):
+                    _environments[file] = environment, users + 1
+                    return environment
+                if not users:
+                    environment.close()
     except FileNotFoundError:
         raise missing(path, game) from None
     except OSError as error:
@@ -379,14 +389,26 @@ def _open(path: Path, game: Game | None) -> lmdb.Environment:
         raise damaged(path, game, str(error)) from error
 
 
+def _opened(path: Path, game: Game | None, size: int) -> lmdb.Environment:
+    if size <= _SEAL_CHECKED:
+        check_seal(path, game)
+    environment = lmdb.open(str(path), subdir=False, readonly=True, lock=False)
+    # A file cut short would end this process with a signal at the first read beyond its end.
+    if size - _CRC < (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]:
+        environment.close()
+        raise lmdb.CorruptedError("the file is cut short")
+    return environment
+
+
 def _release(environment: lmdb.Environment) -> None:
-    for file, (held, users) in list(_environments.items()):
-        if held is environment:
-            if users > 1:
-                _environments[file] = held, users - 1
-            else:
-                del _environments[file]
-                environment.close()
+    with _opening:
+        for file, (held, users) in list(_environments.items()):
+            if held is environment:
+                if users > 1:
+                    _environments[file] = held, users - 1
+                else:
+                    del _environments[file]
+                    environment.close()
 
 
 def _take(partial: Path) -> int:

@@ -1,6 +1,7 @@
 """Three ways to solve a game, and they agree: the sweep, alpha-beta, and minimax as naive as it gets."""
 
 import random
+import threading
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -167,6 +168,33 @@ def test_a_sweep_that_errs_once_is_stopped_by_the_proof(ply: int, monkeypatch: p
     game = parse_game("3,3,3")
     with pytest.raises(SolversDisagree, match=r"board '[XO./]{11}' of 3,3,3: the sweep says"):
         list(Proof(game, symmetries(game), lambda pages: None, jobs=2, tell=silent))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_sweep_that_errs_everywhere_stops_the_proof_and_does_not_hang_it(
+    jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill = Layer.fill
+
+    def erring(self: Layer, chunk: range) -> list[Any]:
+        filled = fill(self, chunk)
+        for pages in filled:
+            pages.scores[:] = 1 - pages.scores
+        return filled
+
+    monkeypatch.setattr(Layer, "fill", erring)
+    game, ended = parse_game("4,4,4"), []
+
+    def prove() -> None:
+        try:
+            list(Proof(game, symmetries(game), lambda pages: None, jobs=jobs, tell=silent))
+        except SolversDisagree as refusal:
+            ended.append(refusal)
+
+    thread = threading.Thread(target=prove, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert len(ended) == 1
 
 
 def test_pages_do_not_depend_on_the_number_of_threads() -> None:

@@ -4,6 +4,7 @@ import json
 import random
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import comb
 from pathlib import Path
@@ -14,11 +15,11 @@ import pytest
 
 from solver.build import build
 from solver.cli import main
-from solver.errors import BoardError, StoreError, StoreMismatch, StoreMissing
+from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.game import Game, grid
 from solver.index import UNREACHED, Index, page_size
 from solver.manifest import Manifest, Ply
-from solver.position import Position, is_reachable
+from solver.position import Position, is_reachable, parse
 from solver.store import Store, StoreWriter, content_digest, pack
 from solver.symmetry import symmetries
 
@@ -290,3 +291,35 @@ def test_a_manifest_survives_being_written(store3: Path) -> None:
     with Store(store3) as store:
         assert Manifest.from_json(store.manifest.to_json()) == store.manifest
         assert replace(store.manifest, score=1) != store.manifest
+
+
+@pytest.mark.parametrize("limit", [0, 1000, 20_000])
+def test_every_page_is_found_however_few_are_kept(limit: int, store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solver.store._CACHED_BYTES", limit)
+    with Store(store4) as store:
+        assert all(store.page(empty, half) == page for empty, half, page in store.pages())
+
+
+def test_threads_may_open_read_and_close_the_same_store(store4: Path) -> None:
+    position = parse(FOUR, "X.../.O../..../....")
+
+    def ask(_: int) -> int:
+        with Store(store4) as store:
+            return store.score(position)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(ask, range(800))) == {0}
+
+
+def test_a_position_of_another_game_is_not_answered(store4: Path) -> None:
+    with Store(store4) as store, pytest.raises(StoreMismatch, match="'4,4,3'"):
+        store.score(Position(grid(4, 4, 3)))
+
+
+@pytest.mark.parametrize("wrong", [[], [[0, 0]], [list(range(8))]])
+def test_symmetries_that_are_no_permutations_are_damage(wrong: list[list[int]], tmp_path: Path, store3: Path) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(store3.read_bytes())
+    rewrite_manifest(path, lambda fields: fields.update(symmetries=wrong))
+    with pytest.raises(StoreDamaged, match="permutations"):
+        Store(path)
