@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from solver.cache import is_cached
 from solver.game import Game, require_solvable
 from solver.manifest import Manifest
 from solver.position import Position
@@ -94,8 +95,6 @@ def compile_kernels() -> None:
 
     Where nothing is cached yet, another process compiles half of them meanwhile: one compiles one at a time.
     """
-    from solver.jit import is_cached
-
     other = None
     if "solver.check" not in sys.modules and not is_cached("search"):
         command = [sys.executable, "-P", "-c", "import solver.check, solver.tally, solver.halves"]

@@ -1,49 +1,19 @@
 """The one way in which this project compiles: every numba option, and what each is for.
 
-Compiled code is kept in the user's cache folder, never beside the source: an installed package may
-be read-only. Where no folder can be written, or where a cached file is damaged, the kernel is
-compiled for this process alone and nothing is said, because nothing is wrong with the answer.
+Where compiled code cannot be kept, or where a kept file is damaged, a kernel is compiled for this
+process alone and nothing is said, because nothing is wrong with the answer.
 """
 
 import gc
-import hashlib
-import os
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
-from solver.folders import cache_folder
+from solver.cache import KEEP, forget
+
+import numba  # isort: skip  (solver.cache says where it keeps what it compiles)
+from numba.extending import register_jitable  # isort: skip
 
 Function = Callable[..., Any]
-
-
-def _source_digest() -> str:
-    """A name for the sources as they are: numba itself notices a change in a kernel's own file only."""
-    sources = sorted((file.name, file.read_bytes()) for file in files("solver").iterdir() if file.name[-3:] == ".py")
-    return hashlib.sha256(repr(sources).encode()).hexdigest()[:12]
-
-
-def _usable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-_FOLDER = cache_folder()
-if "NUMBA_CACHE_DIR" not in os.environ and _FOLDER is not None:
-    os.environ["NUMBA_CACHE_DIR"] = str(_FOLDER / f"numba-{_source_digest()}")
-
-import numba  # noqa: E402  (numba reads the line above once, on import)
-from numba.extending import register_jitable  # noqa: E402
-
-CACHE = Path(os.environ.get("NUMBA_CACHE_DIR", os.devnull))
-_KEEP = _usable(CACHE)
 
 
 def jit(signature: str) -> Callable[[Function], Function]:
@@ -55,11 +25,11 @@ def jit(signature: str) -> Callable[[Function], Function]:
 
     def compiled(function: Function) -> Function:
         try:
-            return _njit(signature, function, cache=_KEEP)
+            return _njit(signature, function, cache=KEEP)
         except Exception:
             # A damaged cache file fails in as many ways as unpickling can. Without it, a fault of
             # the kernel's own shows itself again, and is raised.
-            _forget(function)
+            forget(function.__name__)
             return _njit(signature, function, cache=False)
 
     return compiled
@@ -80,15 +50,3 @@ def _njit(signature: str, function: Function, *, cache: bool) -> Function:
         if collecting:
             gc.enable()
     return kernel
-
-
-def is_cached(kernel: str) -> bool:
-    """Whether a kernel was compiled before, or there is nowhere to keep it in any case."""
-    return not _KEEP or any(CACHE.glob(f"*/*.{kernel}-*.nbi"))
-
-
-def _forget(function: Function) -> None:
-    """Delete what is cached of a function, so that the next process writes it anew."""
-    with suppress(OSError):
-        for file in CACHE.glob(f"*/*.{function.__name__}-*.nb?"):
-            file.unlink(missing_ok=True)

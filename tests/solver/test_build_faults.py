@@ -135,7 +135,7 @@ def test_a_build_needs_no_home(tmp_path: Path, store3: Path, solve_process: Any)
 @pytest.mark.parametrize("home", [None, "", "relative", "/proc/nonexistent", "/dev/null"])
 def test_kernels_compile_without_a_home(home: str | None, tmp_path: Path) -> None:
     code = (
-        "from solver.jit import CACHE; from solver.halves import board, halves; from solver.game import grid; "
+        "from solver.cache import CACHE; from solver.halves import board, halves; from solver.game import grid; "
         "from solver.symmetry import symmetries as s; g = grid(3, 3, 3); print(len(halves(board(g, s(g)), 2)[0]))"
     )
     env = {} if home is None else {"HOME": home}
@@ -146,7 +146,7 @@ def test_kernels_compile_without_a_home(home: str | None, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_a_damaged_cache_of_kernels_is_mended_unseen(store3: Path, tmp_path: Path, solve_process: Any) -> None:
-    from solver.jit import CACHE
+    from solver.cache import CACHE
 
     cache, path = tmp_path / "cache", tmp_path / "s"
     shutil.copytree(CACHE, cache)
