@@ -1,8 +1,11 @@
 """Building a store: prove the game, pack its pages as they come, write them in order, seal the file."""
 
+import signal
 import subprocess
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -60,14 +63,14 @@ class Report:
 def build(game: Game, path: Path, *, jobs: int, tell: Tell = silent) -> Report:
     """Solve a game with both solvers and write its store. Nothing is written unless they agree."""
     require_solvable(game)
-    start = perf_counter()
-    tell(Progress("compiling"))
-    compile_kernels()
-    from solver.prove import Proof
-
-    compiled = perf_counter()
     group = symmetries(game)
     with StoreWriter(path) as writer:
+        start = perf_counter()
+        tell(Progress("compiling"))
+        compile_kernels()
+        from solver.prove import Proof
+
+        compiled = perf_counter()
         proof: Proof[list[Record]] = Proof(game, group, _packed, jobs=jobs, tell=tell)
         for chunks in proof:
             for record in chain.from_iterable(chunks):
@@ -102,15 +105,38 @@ def compile_kernels() -> None:
         with suppress(OSError):  # it only saves time
             other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     try:
-        import solver.pages
+        with _interrupts_kept():
+            import solver.pages
 
-        if other is not None:
-            other.wait()
-        import solver.prove  # noqa: F401  (and with it every other kernel)
+            if other is not None:
+                other.wait()
+            import solver.prove  # noqa: F401  (and with it every other kernel)
     finally:
         if other is not None:
             other.kill()
             other.wait()
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Raise at the end a KeyboardInterrupt that came in a callback of the compiler, where it is printed and lost."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupted = False
+
+    def note(number: int, frame: object) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+        if interrupted:
+            raise KeyboardInterrupt
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _packed(pages: "Pages") -> list[Record]:

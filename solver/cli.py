@@ -42,7 +42,7 @@ def run() -> None:
 def main() -> None:
     """Solve 4x4 tic-tac-toe, or a game of its kind, and keep every score in a store.
 
-    A store is written to data/ inside a checkout, elsewhere to the user's data folder.
+    A store is written to data/ when run inside a checkout, elsewhere to the user's data folder.
     """
 
 
@@ -78,7 +78,7 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
 @click.option("--sample", type=click.IntRange(0), help="Check about so many places of each ply by alpha-beta, not all.")
 @command_errors
 def verify(game: Game, store: str | None, jobs: int, sample: int | None) -> None:
-    """Prove a store: its structure, checksums, counts, and every score in it."""
+    """Prove a store: structure, checksums, counts, every score."""
     path = store_path(game, store)
     from solver.verify import verify as verify_store
 

@@ -18,6 +18,9 @@ from solver.progress import Progress
 
 INTERRUPTED = 130
 
+_FORESEEN = 0.02
+"""From what share of the work on it can be said how long the rest takes: the first plies go slowly."""
+
 
 class Refusal(click.ClickException):
     """An error of ours on its way out of a command: one line, and its own exit code."""
@@ -45,7 +48,7 @@ class GameType(click.ParamType[Game]):
 
 game_option = click.option(
     "--game", type=GameType(), default=DEFAULT_GAME, show_default=True,
-    help="The game: rows, columns, how many in a row; with ,misere whoever completes a line loses.",
+    help="Rows, columns, how many in a row, at most 25 cells. In 3,3,3,misere whoever completes a line loses.",
 )  # fmt: skip
 store_option = click.option(
     "--store", type=click.Path(), help="The store's path, instead of the usual place (or set TTT4_STORE)."
@@ -66,7 +69,7 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
             sys.exit(INTERRUPTED)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(1)
+            sys.exit(0)  # whoever reads has read enough
         except OSError as error:
             raise Refusal(Ttt4Error(f"the system refused: {error.strerror or error}")) from error
 
@@ -112,6 +115,10 @@ def _describe(progress: Progress, seconds: float) -> str:
     share = progress.done / progress.total
     bar = "#" * int(20 * share)
     rate = progress.done / seconds / 1e6 if seconds > 0 else 0.0
-    left = (progress.total - progress.done) * seconds / progress.done if progress.done else 0.0
     where = f"{progress.phase} [{bar:20}] {share:4.0%}  ply {progress.ply:2}"
-    return f"{where}  {rate:.1f} million/s  {left:.0f} s left"[:79]
+    if share < _FORESEEN:
+        return f"{where}  {rate:.1f} million/s"[:79]
+    left = round((progress.total - progress.done) * seconds / progress.done)
+    hours, minutes = left // 3600, left // 60 % 60
+    wait = f"{hours} h {minutes} min" if hours else f"{minutes} min" if left >= 120 else f"{left} s"
+    return f"{where}  {rate:.1f} million/s  {wait} left"[:79]

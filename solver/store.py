@@ -212,7 +212,9 @@ def missing(path: Path, game: Game | None) -> StoreMissing:
 def damaged(path: Path, game: Game | None, why: str) -> StoreDamaged:
     """The error for a file that is not what was written: what is wrong, and what to type to mend it."""
     command = build_command(game, path, force=True)
-    return StoreDamaged(f"store {str(path)!r} is damaged: {why}; build it anew: {command}")
+    return StoreDamaged(
+        f"store {str(path)!r} is damaged, or was never one: {why}; put a new one in its place: {command}"
+    )
 
 
 class Record(NamedTuple):
@@ -314,7 +316,7 @@ class StoreWriter:
         except (lmdb.Error, OSError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             raise StoreUnwritable(
-                f"cannot write store {str(self.path)!r}: {why}; make room or name another path with --store"
+                f"cannot write store {str(self.path)!r}: {why}; mend that, or name another path with --store"
             ) from error
 
 
