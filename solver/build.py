@@ -1,9 +1,7 @@
 """Building a store: prove the game, pack its pages as they come, write them in order, seal the file."""
 
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 EMPTY_BOARD_LIMIT = 200_000
 """Where the search of the empty board, made for its node count, is given up."""
-
 
 RECORD_BYTES = 8192
 """A record's size before compression: what a look-up has to read for one score."""
@@ -119,24 +116,23 @@ def compile_kernels() -> None:
 
 @contextmanager
 def _interrupts_kept() -> Iterator[None]:
-    """Raise at the end a KeyboardInterrupt that came in a callback of the compiler, where it is printed and lost."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    interrupted = False
+    """Raise at the end a KeyboardInterrupt that came in a callback of the compiler, where Python can only print it."""
+    lost = False
 
-    def note(number: int, frame: object) -> None:
-        nonlocal interrupted
-        interrupted = True
-        raise KeyboardInterrupt
+    def keep(unraisable: "sys.UnraisableHookArgs") -> None:
+        nonlocal lost
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            lost = True
+        else:
+            before(unraisable)
 
-    before = signal.signal(signal.SIGINT, note)
+    before, sys.unraisablehook = sys.unraisablehook, keep
     try:
         yield
-        if interrupted:
-            raise KeyboardInterrupt
     finally:
-        signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = before
+    if lost:
+        raise KeyboardInterrupt
 
 
 def _packed(pages: "Pages") -> list[Record]:

@@ -131,11 +131,10 @@ def bench(game: Game, as_json: bool) -> None:
 
 
 def _about(manifest: Manifest) -> list[tuple[str, str]]:
-    game, plies = manifest.game, manifest.plies
+    game = manifest.game
     winner = {"draw": "", "win": "X", "loss": "O"}[manifest.outcome]
     verdict = f"{winner} wins in {manifest.plies_to_end} plies" if winner else "a draw"
-    kinds = ("reachable", "canonical", "wins", "draws", "losses")
-    total = {kind: sum(getattr(ply, kind) for ply in plies) for kind in kinds}
+    total = {kind: manifest.total(kind) for kind in ("reachable", "canonical", "wins", "draws", "losses")}
     return [
         ("game", f"{game.name}: {game.cells} cells, {len(game.lines)} lines, {len(manifest.symmetries)} symmetries"),
         ("empty board", f"{verdict} with best play"),
@@ -153,8 +152,8 @@ def _facts(manifest: Manifest, size: int) -> dict[str, Any]:
         "cells": game.cells,
         "lines": len(game.lines),
         "symmetries": len(manifest.symmetries),
-        "reachable": sum(ply.reachable for ply in manifest.plies),
-        "canonical": sum(ply.canonical for ply in manifest.plies),
+        "reachable": manifest.total("reachable"),
+        "canonical": manifest.total("canonical"),
         "outcome": manifest.outcome,
         "plies_to_end": manifest.plies_to_end,
         "digest": manifest.digest,

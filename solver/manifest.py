@@ -57,6 +57,10 @@ class Manifest:
             digest=fields["digest"],
         )
 
+    def total(self, kind: str) -> int:
+        """The sum over all plies of one kind of count: `reachable`, `canonical`, ..."""
+        return sum(getattr(ply, kind) for ply in self.plies)
+
     @property
     def outcome(self) -> str:
         """What the empty board is worth to X: win, draw or loss."""

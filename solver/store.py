@@ -419,9 +419,10 @@ def _take(partial: Path) -> int:
         file = os.open(partial, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if partial.exists() and os.path.samestat(os.fstat(file), partial.stat()):
-                os.ftruncate(file, 0)
-                return file
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file), partial.stat()):
+                    os.ftruncate(file, 0)
+                    return file
         except BlockingIOError:
             os.close(file)
             raise StoreUnwritable(f"another build is writing {str(partial)!r}: wait until it has ended") from None

@@ -76,8 +76,9 @@ def verify(path: Path, game: Game, *, jobs: int, sample: int | None = None, tell
             raise store.damaged("its manifest's counts are not those of its positions")
         if places != sum(len(page) for _, _, page in store.pages()):
             raise store.damaged("it holds pages that the game has not")
-    positions = sum(ply.canonical for ply in manifest.plies)
-    return Verdict(path, places, positions, summary.checked, summary.abandoned, perf_counter() - start)
+    return Verdict(
+        path, places, manifest.total("canonical"), summary.checked, summary.abandoned, perf_counter() - start
+    )
 
 
 def _check_structure(path: Path, game: Game) -> None:

@@ -1,6 +1,7 @@
 """Whatever happens to a build or to what it stands on: the store is whole, and nothing else is left behind."""
 
 import contextlib
+import ctypes
 import os
 import random
 import resource
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from solver.build import build, compile_kernels
+from solver.build import _interrupts_kept, build, compile_kernels
 from solver.cli import main
 from solver.errors import StoreUnwritable
 from solver.game import Game, grid
@@ -193,6 +194,13 @@ def test_of_builds_at_once_each_succeeds_or_says_that_another_is_at_work(
             assert code == 0 or "another build" in talk[0], err
         assert intact(folder / "s", digest_of(store4))
         assert list(folder.iterdir()) == [folder / "s"]
+
+
+def test_an_interrupt_in_a_callback_of_the_compiler_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
+    callback = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt), _interrupts_kept():
+        callback()
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.slow
