@@ -1,12 +1,12 @@
 """Building a store: prove the game, pack its pages as they come, write them in order, seal the file."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ from solver.game import Game, require_solvable
 from solver.manifest import Manifest
 from solver.position import Position
 from solver.progress import Progress, Tell, silent
-from solver.store import Record, StoreWriter, pack
 from solver.symmetry import symmetries
+from solver.writer import Record, StoreWriter, pack
 
 if TYPE_CHECKING:
     from solver.prove import Summary
@@ -33,7 +33,7 @@ RECORD_BYTES = 8192
 class Report:
     """What a build did."""
 
-    path: Path
+    path: str
     size: int
     manifest: Manifest
     summary: "Summary"
@@ -57,7 +57,7 @@ class Report:
         ]
 
 
-def build(game: Game, path: Path, *, jobs: int, tell: Tell = silent) -> Report:
+def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = silent) -> Report:
     """Solve a game with both solvers and write its store. Nothing is written unless they agree."""
     require_solvable(game)
     group = symmetries(game)
@@ -87,7 +87,7 @@ def build(game: Game, path: Path, *, jobs: int, tell: Tell = silent) -> Report:
         "write": share["write"] + perf_counter() - searched,
         "wait": proved - compiled - sum(share.values()),
     }
-    return Report(path, path.stat().st_size, manifest, summary, empty_board, seconds)
+    return Report(os.fspath(path), os.stat(path).st_size, manifest, summary, empty_board, seconds)
 
 
 def compile_kernels() -> None:

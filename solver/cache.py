@@ -31,7 +31,7 @@ def _usable(folder: Path) -> bool:
 
 _FOLDER = cache_folder()
 if "NUMBA_CACHE_DIR" not in os.environ and _FOLDER is not None:
-    os.environ["NUMBA_CACHE_DIR"] = str(_FOLDER / f"numba-{_source_digest()}")
+    os.environ["NUMBA_CACHE_DIR"] = os.path.join(_FOLDER, f"numba-{_source_digest()}")
 
 CACHE = Path(os.environ.get("NUMBA_CACHE_DIR", os.devnull))
 KEEP = _usable(CACHE)

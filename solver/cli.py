@@ -10,10 +10,11 @@ from typing import Any
 import click
 
 from solver import __version__
-from solver.console import ProgressLine, command_errors, game_option, store_option
+from solver.console import command_errors, game_option, store_option
 from solver.folders import store_path
 from solver.game import Game
 from solver.manifest import Manifest
+from solver.progress_line import ProgressLine
 from solver.store import Store
 
 jobs_option = click.option(
@@ -57,7 +58,7 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
     path = store_path(game, store)
     if os.path.exists(path) and not force:
         with Store(path, game) as present:
-            click.echo(f"{path} holds {game.name} already ({path.stat().st_size:,} bytes, digest "
+            click.echo(f"{path} holds {game.name} already ({os.stat(path).st_size:,} bytes, digest "
                        f"{present.manifest.digest[:12]}); --force builds it anew")  # fmt: skip
         return
     from solver.build import build as build_store
@@ -100,7 +101,7 @@ def info(game: Game, store: str | None, as_json: bool) -> None:
     """Tell what a store holds."""
     path = store_path(game, store)
     with Store(path, game) as opened:
-        manifest, size = opened.manifest, path.stat().st_size
+        manifest, size = opened.manifest, os.stat(path).st_size
     if as_json:
         click.echo(json.dumps(_facts(manifest, size)))
         return

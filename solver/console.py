@@ -1,4 +1,4 @@
-"""What every command shares: how an error ends it, and how progress is shown.
+"""What every command shares: its options, and how an error ends it.
 
 Standard output is for data, standard error for talk.
 """
@@ -7,19 +7,14 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from time import monotonic
 from typing import Any
 
 import click
 
 from solver.errors import Ttt4Error
 from solver.game import DEFAULT_GAME, Game, parse_game, require_solvable
-from solver.progress import Progress
 
 INTERRUPTED = 130
-
-_FORESEEN = 0.02
-"""From what share of the work on it can be said how long the rest takes: the first plies go slowly."""
 
 
 class Refusal(click.ClickException):
@@ -74,51 +69,3 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
             raise Refusal(Ttt4Error(f"the system refused: {error.strerror or error}")) from error
 
     return guarded
-
-
-class ProgressLine:
-    """Progress on standard error: one line that is drawn over on a terminal, else a line a phase."""
-
-    def __init__(self) -> None:
-        """Start the clock."""
-        self._terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._start = self._drawn = monotonic()
-        self._phase = ""
-        self._width = 0
-
-    def __call__(self, progress: Progress) -> None:
-        """Show how far work has come."""
-        now = monotonic()
-        if progress.phase != self._phase:
-            self._phase, self._start = progress.phase, now
-            if not self._terminal:
-                click.echo(f"{progress.phase}...", err=True)
-        elif now - self._drawn < 0.1:
-            return
-        self._drawn = now
-        if self._terminal:
-            self._draw(_describe(progress, now - self._start))
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._terminal and self._width:
-            self._draw("")
-
-    def _draw(self, text: str) -> None:
-        click.echo(f"\r{text:{self._width}}" + ("" if text else "\r"), nl=False, err=True)
-        self._width = len(text)
-
-
-def _describe(progress: Progress, seconds: float) -> str:
-    if not progress.total:
-        return f"{progress.phase}..."
-    share = progress.done / progress.total
-    bar = "#" * int(20 * share)
-    rate = progress.done / seconds / 1e6 if seconds > 0 else 0.0
-    where = f"{progress.phase} [{bar:20}] {share:4.0%}  ply {progress.ply:2}"
-    if share < _FORESEEN:
-        return f"{where}  {rate:.1f} million/s"[:79]
-    left = round((progress.total - progress.done) * seconds / progress.done)
-    hours, minutes = left // 3600, left // 60 % 60
-    wait = f"{hours} h {minutes} min" if hours else f"{minutes} min" if left >= 120 else f"{left} s"
-    return f"{where}  {rate:.1f} million/s  {wait} left"[:79]

@@ -6,23 +6,27 @@ in, else in the user's data folder.
 
 import os
 import shlex
-from pathlib import Path
 
 from solver.game import DEFAULT_GAME, Game
 
 
-def store_path(game: Game, given: str | os.PathLike[str] | None = None) -> Path:
+def store_path(game: Game, given: str | os.PathLike[str] | None = None) -> str:
     """Where the game's store is, or would be written."""
-    named = given or os.environ.get("TTT4_STORE")
+    named = named_store(given)
     if named:
-        return Path(named)
-    return (_checkout() or _user_folder("XDG_DATA_HOME", ".local/share") or Path()) / store_name(game)
+        return named
+    return os.path.join(_checkout() or _user_folder("XDG_DATA_HOME", ".local/share") or "", store_name(game))
 
 
-def build_command(game: Game | None, path: Path, *, force: bool = False) -> str:
+def named_store(given: str | os.PathLike[str] | None = None) -> str | None:
+    """The path that the user named, if any, so that no other will do."""
+    return os.fspath(given) if given else os.environ.get("TTT4_STORE") or None
+
+
+def build_command(game: Game | None, path: str | os.PathLike[str], *, force: bool = False) -> str:
     """What to type to have the store of a game at a path; of the default game if it is not known."""
     named = ["--game", game.name] if game and game.name != DEFAULT_GAME else []
-    return shlex.join(["ttt4-solve", "build", *named, "--store", str(path), *(["--force"] if force else [])])
+    return shlex.join(["ttt4-solve", "build", *named, "--store", os.fspath(path), *(["--force"] if force else [])])
 
 
 def store_name(game: Game) -> str:
@@ -30,28 +34,31 @@ def store_name(game: Game) -> str:
     return game.name.replace(",misere", "-misere").replace(",", "x") + ".ttt4"
 
 
-def cache_folder() -> Path | None:
+def cache_folder() -> str | None:
     """The folder for what can be made again at any time; None if the user has none."""
     return _user_folder("XDG_CACHE_HOME", ".cache")
 
 
-def _checkout() -> Path | None:
+def _checkout() -> str | None:
     """`data/` of the checkout around the current folder, if there is one."""
     try:
-        here = Path.cwd()
+        folder = os.getcwd()
     except FileNotFoundError:  # somebody deleted it
         return None
-    for folder in (here, *here.parents):
-        if all((folder / room).is_dir() for room in ("solver", "oracle", "play", "data")):
-            return folder / "data"
-    return None
+    while True:
+        if all(os.path.isdir(os.path.join(folder, room)) for room in ("solver", "oracle", "play", "data")):
+            return os.path.join(folder, "data")
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
 
 
-def _user_folder(variable: str, below_home: str) -> Path | None:
+def _user_folder(variable: str, below_home: str) -> str | None:
     named = os.environ.get(variable)
-    if named and Path(named).is_absolute():
-        return Path(named) / "ttt4"
-    home = Path(os.path.expanduser("~"))
-    if home.is_absolute():
-        return home / below_home / "ttt4"
+    if named and os.path.isabs(named):
+        return os.path.join(named, "ttt4")
+    home = os.path.expanduser("~")
+    if os.path.isabs(home):
+        return os.path.join(home, below_home, "ttt4")
     return None

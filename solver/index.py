@@ -24,6 +24,7 @@ a line and yet X moved last); they are marked UNREACHED, and no count includes t
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import comb
 from typing import NamedTuple
 
@@ -32,6 +33,9 @@ from solver.symmetry import Images, Symmetry, image, inverse
 
 UNREACHED = -128
 """What stands at a place that no game reaches."""
+
+_KEPT = 1 << 16
+"""How many results of a step an index keeps: whoever asks for a position soon asks for those beside it."""
 
 
 class Place(NamedTuple):
@@ -51,14 +55,29 @@ class Index:
         self.game = game
         self.group = tuple(group)
         self._images = Images(self.group)
+        self._turns: dict[int, tuple[int, tuple[int, ...]]] = {}
 
     def locate(self, x: int, o: int) -> Place:
         """The place of the position with these cells of X and of O."""
-        images = self._images.of(x)
-        half = min(images)
-        which = images.index(half)
+        half, ways = self.turns(x)
         empty = self.game.cells - x.bit_count() - o.bit_count()
-        return Place(empty, half, rank(half, self._images.of(o)[which]), self.group[which])
+        return Place(empty, half, rank(half, self.turned(o, ways[0])), self.group[ways[0]])
+
+    def turns(self, x: int) -> tuple[int, tuple[int, ...]]:
+        """The half of X's cells, and the numbers of the symmetries that turn them into it."""
+        found = self._turns.get(x)
+        if found is None:
+            images = self._images.of(x)
+            half = min(images)
+            found = half, tuple(which for which, moved in enumerate(images) if moved == half)
+            if len(self._turns) >= _KEPT:
+                self._turns.clear()
+            self._turns[x] = found
+        return found
+
+    def turned(self, cells: int, which: int) -> int:
+        """The image of cells under the group's symmetry of that number."""
+        return self._images.one(cells, which)
 
     def position(self, empty: int, half: int, place: int) -> tuple[int, int]:
         """X's cells and O's cells at a place: the inverse of `locate` up to symmetry."""
@@ -66,8 +85,9 @@ class Index:
 
     def canonical(self, x: int, o: int) -> tuple[int, int, Symmetry]:
         """The smallest image of a position, X's cells first, and a symmetry that gives it."""
-        pairs = zip(self._images.of(x), self._images.of(o), self.group, strict=True)
-        return min(pairs)
+        half, ways = self.turns(x)
+        os, which = min((self.turned(o, which), which) for which in ways)
+        return half, os, self.group[which]
 
     def back(self, g: Symmetry, cells: int) -> int:
         """Cells of the turned board as cells of the asker's."""
@@ -76,10 +96,24 @@ class Index:
 
 def rank(half: int, os: int) -> int:
     """The place of O's cells in the page of a half."""
+    place = free = taken = 0
+    while os:
+        place += _rank_of_eight(half & 0xFF, os & 0xFF, free, taken)
+        free += 8 - (half & 0xFF).bit_count()
+        taken += (os & 0xFF).bit_count()
+        half >>= 8
+        os >>= 8
+    return place
+
+
+@lru_cache(_KEPT)
+def _rank_of_eight(half: int, os: int, free: int, taken: int) -> int:
+    """What O's in eight cells add to the rank, when below them so many cells are outside the half, so many O's."""
     place = 0
-    for i in range(os.bit_count()):
+    while os:
         low = os & -os
-        place += comb((~half & (low - 1)).bit_count(), i + 1)
+        taken += 1
+        place += comb(free + (~half & (low - 1)).bit_count(), taken)
         os ^= low
     return place
 

@@ -57,7 +57,7 @@ class Position:
     @property
     def legal(self) -> list[int]:
         """The cells that can be claimed now, in order; none when the game is over."""
-        return [] if self.over else list(_cells(self.game.full & ~(self.x | self.o)))
+        return [] if self.over else list(cells_of(self.game.full & ~(self.x | self.o)))
 
     def play(self, cell: int) -> "Position":
         """The position after the side to move claims `cell`; BoardError if it may not."""
@@ -148,7 +148,8 @@ def _stones(game: Game, text: str) -> tuple[int, int]:
     return x, o
 
 
-def _cells(cells: int) -> Iterator[int]:
+def cells_of(cells: int) -> Iterator[int]:
+    """The cells of a set, in order."""
     while cells:
         low = cells & -cells
         yield low.bit_length() - 1

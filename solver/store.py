@@ -28,52 +28,50 @@ follows the pointers in its pages without asking, and one wrong bit there can en
 seal is checked before LMDB is given the file, unless that is so large that it would be felt; then a
 reader is safe from wrong scores but not from that, and `ttt4-solve verify` tells.
 
-A store is written into `<name>.partial`, synced, read back and renamed, so a kill at any moment leaves
-the old store or the new one. It is opened read-only and without a lock, and never changes again.
+A store is opened read-only and without a lock, and never changes; solver/writer.py writes it.
 """
 
-import fcntl
-import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 from types import TracebackType
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import lmdb
 
-from solver.errors import StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreUnwritable
+from solver.errors import StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.folders import build_command
 from solver.game import Game
-from solver.index import UNREACHED, Index, page_size
+from solver.index import UNREACHED, Index, page_size, rank
 from solver.manifest import FORMAT, Manifest
-from solver.position import Position, check
+from solver.position import Position, cells_of, check
 
-_MANIFEST = b"manifest"
+MANIFEST_KEY = b"manifest"
 _CRC = 4
-_HALF = 4
+HALF_BYTES = 4
 _CACHED_BYTES = 64 << 20
 _SEAL_CHECKED = 16 << 20
-_MAP_SIZE = 1 << 36  # of address space, not of disk
 
 
 class Store:
-    """A store opened for reading; a context manager. Every read is checked before it is believed."""
+    """A store opened for reading; a context manager. Every read is checked before it is believed.
+
+    Threads may share it, and a process forked from the one that opened it may go on using it.
+    """
 
     def __init__(self, path: str | os.PathLike[str], game: Game | None = None) -> None:
         """Open the file at `path`, which must be a store of `game` if one is given."""
-        self.path = Path(path)
+        self.path = os.fspath(path)
         self._wanted = game
         self._environment: lmdb.Environment | None = _open(self.path, game)
         self._cached: dict[tuple[int, int], memoryview] = {}
         self._cached_bytes = 0
         try:
             self.manifest = self._read_manifest()
-            self.game = self.manifest.game
+            self.game = game or self.manifest.game
             self.index = Index(self.game, self.manifest.symmetries)
         except BaseException:
             self.close()
@@ -93,24 +91,55 @@ class Store:
 
     def score(self, position: Position) -> int:
         """The score of a position for the side to move; BoardError if no game reaches it."""
-        if position.game != self.game:
-            raise StoreMismatch(
-                f"store {str(self.path)!r} is of game {self.game.name!r}, not of {position.game.name!r}"
-            )
+        game, x, o = position.game, position.x, position.o
+        if game is not self.game and game != self.game:
+            raise StoreMismatch(f"store {self.path!r} is of game {self.game.name!r}, not of {game.name!r}")
+        if not x & o and 0 <= x | o <= game.full and 0 <= x.bit_count() - o.bit_count() <= 1:
+            half, ways = self.index.turns(x)
+            page = self._cached.get((game.cells - x.bit_count() - o.bit_count(), half))
+            if page is not None:  # so X has no line, and what O has is in the page
+                score = page[rank(half, self.index.turned(o, ways[0]))]
+                if score != UNREACHED:
+                    return score
         over = check(position).score_if_over()
-        if over is not None:
-            return over
-        place = self.index.locate(position.x, position.o)
-        score: int = self.page(place.empty, place.half)[place.place]
+        return self._read(x, o) if over is None else over
+
+    def children(self, position: Position) -> Iterator[tuple[int, int]]:
+        """Each cell that can be claimed in a position that is not over, and the score for who claims it, in order.
+
+        Pages are looked at as the caller goes on, so whoever stops at a move pays for no later one.
+        """
+        game, x, o = position.game, position.x, position.o
+        free = game.full & ~(x | o)
+        empty = free.bit_count() - 1
+        if position.mover == "O":
+            half, ways = self.index.turns(x)
+            page = self.page(empty, half)
+            turned = self.index.turned(o, ways[0])
+            g = self.index.group[ways[0]]
+            for cell in cells_of(free):
+                score = page[rank(half, turned | 1 << g[cell])]
+                yield cell, -score if score != UNREACHED else -self._read(x, o | 1 << cell)
+            return
+        won = -empty - 1 if game.misere else empty + 1
+        for cell in cells_of(free):
+            after = x | 1 << cell
+            yield cell, won if game.completes(after, cell) else -self._read(after, o)
+
+    def _read(self, x: int, o: int) -> int:
+        """The score of a position in which X has no line."""
+        half, ways = self.index.turns(x)
+        page = self.page(self.game.cells - x.bit_count() - o.bit_count(), half)
+        score = page[rank(half, self.index.turned(o, ways[0]))]
         if score == UNREACHED:
-            raise self.damaged(f"it says that board {str(position)!r} is never reached")
+            raise self.damaged(f"it says that board {str(Position(self.game, x, o))!r} is never reached")
         return score
 
     def page(self, empty: int, half: int) -> memoryview:
         """The scores of a page, by place, as signed bytes."""
         found = self._cached.get((empty, half))
         if found is None:
-            key = _key(empty, half)
+            key = record_key(empty, half)
             with self._reading() as cursor:
                 if not cursor.set_range(key):
                     raise self.damaged(f"the record of half {half:#x} is missing")
@@ -127,7 +156,7 @@ class Store:
         """Every record in order: its key, and its content after its checksum was found right."""
         with self._reading() as cursor:
             for key, value in cursor:
-                if key != _MANIFEST:
+                if key != MANIFEST_KEY:
                     yield bytes(key), self._inflate(bytes(key), bytes(value))
 
     def pages(self) -> Iterator[tuple[int, int, memoryview]]:
@@ -140,23 +169,25 @@ class Store:
     def _reading(self) -> Iterator[lmdb.Cursor]:
         try:
             if self._environment is None:
-                raise StoreError(f"store {str(self.path)!r} was closed: open it again")
+                raise self._closed()
             with self._environment.begin() as transaction:
                 yield transaction.cursor()
         except lmdb.Error as error:
+            if self._environment is None:  # closed meanwhile, by another thread
+                raise self._closed() from error
             raise self.damaged(str(error)) from error
 
     def _read_manifest(self) -> Manifest:
         with self._reading() as cursor:
-            value = cursor.get(_MANIFEST)
+            value = cursor.get(MANIFEST_KEY)
         if value is None:
             raise self.damaged("it has no manifest")
-        text = self._checked(_MANIFEST, bytes(value))
+        text = self._checked(MANIFEST_KEY, bytes(value))
         try:
             written = json.loads(text)["format"]
             if written != FORMAT:
                 raise StoreMismatch(
-                    f"store {str(self.path)!r} has format {written!r}, this program reads {FORMAT}: "
+                    f"store {self.path!r} has format {written!r}, this program reads {FORMAT}: "
                     f"install a newer ttt4, or build it anew: {build_command(self._wanted, self.path, force=True)}"
                 )
             manifest = Manifest.from_json(text)
@@ -164,7 +195,7 @@ class Store:
             raise self.damaged(f"its manifest cannot be read ({error!r})") from error
         if self._wanted not in (None, manifest.game):
             raise StoreMismatch(
-                f"store {str(self.path)!r} is of game {manifest.game.name!r}, not of {self._wanted.name!r}: "
+                f"store {self.path!r} is of game {manifest.game.name!r}, not of {self._wanted.name!r}: "
                 f"name another with --store, or put that in its place: "
                 f"{build_command(self._wanted, self.path, force=True)}"
             )
@@ -173,12 +204,12 @@ class Store:
     def _split(self, key: bytes, content: bytes) -> Iterator[tuple[int, memoryview]]:
         """The halves of a record and their pages."""
         size = page_size(self.game, key[0]) if key[0] <= self.game.cells else 0
-        count, rest = divmod(len(content), _HALF + size)
+        count, rest = divmod(len(content), HALF_BYTES + size)
         if rest or not count or not size:
             raise self.damaged(f"record {key.hex()} has a wrong length")
-        pages = memoryview(content).cast("b")[count * _HALF :]
+        pages = memoryview(content).cast("b")[count * HALF_BYTES :]
         for i in range(count):
-            yield int.from_bytes(content[i * _HALF : (i + 1) * _HALF]), pages[i * size : (i + 1) * size]
+            yield int.from_bytes(content[i * HALF_BYTES : (i + 1) * HALF_BYTES]), pages[i * size : (i + 1) * size]
 
     def _inflate(self, key: bytes, value: bytes) -> bytes:
         try:
@@ -199,146 +230,36 @@ class Store:
         self._cached[empty, half] = page
         self._cached_bytes += len(page)
 
+    def _closed(self) -> StoreError:
+        return StoreError(f"store {self.path!r} was closed: open it again")
+
     def damaged(self, why: str) -> StoreDamaged:
         """The error for this store, to be raised: what is wrong, and what mends it."""
         return damaged(self.path, self._wanted or getattr(self, "game", None), why)
 
 
-def missing(path: Path, game: Game | None) -> StoreMissing:
+def missing(path: str, game: Game | None) -> StoreMissing:
     """The error for a file that is not there: what to type to have it."""
-    return StoreMissing(f"no store at {str(path)!r}: build it: {build_command(game, path)}")
+    return StoreMissing(f"no store at {path!r}: build it: {build_command(game, path)}")
 
 
-def damaged(path: Path, game: Game | None, why: str) -> StoreDamaged:
+def damaged(path: str, game: Game | None, why: str) -> StoreDamaged:
     """The error for a file that is not what was written: what is wrong, and what to type to mend it."""
     command = build_command(game, path, force=True)
-    return StoreDamaged(
-        f"store {str(path)!r} is damaged, or was never one: {why}; put a new one in its place: {command}"
-    )
+    return StoreDamaged(f"store {path!r} is damaged, or was never one: {why}; put a new one in its place: {command}")
 
 
-class Record(NamedTuple):
-    """A record as it is written, and what it adds to the store's digest."""
-
-    key: bytes
-    value: bytes
-    digests: bytes
-
-
-def pack(empty: int, halves: Sequence[int], pages: bytes) -> Record:
-    """The record of some consecutive halves, with their pages one after the other."""
-    key = _key(empty, halves[-1])
-    content = b"".join(half.to_bytes(_HALF) for half in halves) + pages
-    body = zlib.compress(content, 6)
-    size = len(pages) // len(halves)
-    digests = (
-        _key(empty, half) + hashlib.sha256(pages[i * size : (i + 1) * size]).digest() for i, half in enumerate(halves)
-    )
-    return Record(key, _sealed(key, body), b"".join(digests))
-
-
-class StoreWriter:
-    """A store in the making; a context manager, which leaves nothing behind unless `finish` was called."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Take the path for this build alone; StoreUnwritable if that cannot be."""
-        self.path = Path(path)
-        self.partial = self.path.with_name(self.path.name + ".partial")
-        self._digest = hashlib.sha256()
-        self._finished = False
-        with self._writing():
-            if self.path.is_dir():
-                raise IsADirectoryError(0, "it is a folder")
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = _take(self.partial)
-            try:
-                self._environment = lmdb.open(
-                    str(self.partial), subdir=False, lock=False, map_size=_MAP_SIZE, metasync=False, sync=False
-                )
-                self._transaction = self._environment.begin(write=True)
-            except BaseException:
-                self._let_go()
-                raise
-
-    def __enter__(self) -> "StoreWriter":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._environment.close()
-        self._let_go()
-
-    def _let_go(self) -> None:
-        if not self._finished:
-            self.partial.unlink(missing_ok=True)  # ours, as long as we hold the lock
-        os.close(self._lock)
-
-    def put(self, record: Record) -> None:
-        """Add a record. Records come in the order of their keys."""
-        self._put(record.key, record.value)
-        self._digest.update(record.digests)
-
-    def digest(self) -> str:
-        """The digest of the records so far."""
-        return self._digest.hexdigest()
-
-    def finish(self, manifest: Manifest) -> None:
-        """Seal the store, read it back, and only then give it its name."""
-        self._put(_MANIFEST, _sealed(_MANIFEST, manifest.to_json()))
-        with self._writing():
-            self._transaction.commit()
-            self._environment.close()
-            with open(self.partial, "r+b") as file:
-                file.write(_seal(file, os.fstat(file.fileno()).st_size))
-                file.flush()
-                os.fsync(file.fileno())
-        with Store(self.partial, manifest.game) as written:
-            if content_digest(written) != manifest.digest:
-                raise StoreUnwritable(
-                    f"what was written to {str(self.partial)!r} did not read back the same: try again"
-                )
-        with self._writing():
-            os.replace(self.partial, self.path)
-        self._finished = True
-        with suppress(OSError):  # some file systems cannot sync a folder; the store is in its place
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
-
-    def _put(self, key: bytes, value: bytes) -> None:
-        with self._writing():
-            if not self._transaction.put(key, value, append=True):
-                raise AssertionError(f"record {key.hex()} came out of order")
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except (lmdb.Error, OSError) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            raise StoreUnwritable(
-                f"cannot write store {str(self.path)!r}: {why}; mend that, or name another path with --store"
-            ) from error
-
-
-def content_digest(store: Store) -> str:
-    """The digest of a store's pages as they are; StoreDamaged if one of them cannot be read."""
-    digest = hashlib.sha256()
-    for empty, half, page in store.pages():
-        digest.update(_key(empty, half) + hashlib.sha256(page).digest())
-    return digest.hexdigest()
-
-
-def check_seal(path: Path, game: Game | None) -> None:
+def check_seal(path: str, game: Game | None) -> None:
     """Nothing, if the file at `path` is as it was when it was sealed; else StoreDamaged."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < _CRC:
             raise damaged(path, game, "the file is cut short")
-        if _seal(file, size - _CRC) != file.read(_CRC):
+        if seal(file, size - _CRC) != file.read(_CRC):
             raise damaged(path, game, "its seal is broken")
 
 
-def _seal(file: BinaryIO, size: int) -> bytes:
+def seal(file: BinaryIO, size: int) -> bytes:
     """CRC-32 of so many bytes of a file, which is read as far as that."""
     crc = 0
     while size and (block := file.read(min(size, 1 << 20))):
@@ -347,11 +268,13 @@ def _seal(file: BinaryIO, size: int) -> bytes:
     return crc.to_bytes(_CRC)
 
 
-def _key(empty: int, half: int) -> bytes:
-    return bytes([empty]) + half.to_bytes(_HALF)
+def record_key(empty: int, half: int) -> bytes:
+    """The key of the record whose last half this is."""
+    return bytes([empty]) + half.to_bytes(HALF_BYTES)
 
 
-def _sealed(key: bytes, body: bytes) -> bytes:
+def with_checksum(key: bytes, body: bytes) -> bytes:
+    """A record's value: its body behind the checksum of key and body."""
     return zlib.crc32(body, zlib.crc32(key)).to_bytes(_CRC) + body
 
 
@@ -362,21 +285,20 @@ _opening = Lock()
 """Held while that changes."""
 
 
-def _open(path: Path, game: Game | None) -> lmdb.Environment:
-    named = str(path)
+def _open(path: str, game: Game | None) -> lmdb.Environment:
     try:
         with _opening:
             while True:
-                status = path.stat()
+                status = os.stat(path)
                 file = status.st_dev, status.st_ino
                 environment, users = _environments.get(file, (None, 0))
                 try:
                     environment = environment or _opened(path, game, status.st_size)
                 except (StoreDamaged, lmdb.Error):
-                    if os.path.samestat(path.stat(), status):
+                    if os.path.samestat(os.stat(path), status):
                         raise
                     continue  # another store was put in its place meanwhile
-                if os.path.samestat(path.stat(), status):
+                if os.path.samestat(os.stat(path), status):
                     _environments[file] = environment, users + 1
                     return environment
                 if not users:
@@ -384,17 +306,17 @@ def _open(path: Path, game: Game | None) -> lmdb.Environment:
     except FileNotFoundError:
         raise missing(path, game) from None
     except OSError as error:
-        raise StoreError(f"cannot open store {named!r}: {error.strerror}; name another path with --store") from error
+        raise StoreError(f"cannot open store {path!r}: {error.strerror}; name another path with --store") from error
     except lmdb.Error as error:
-        if path.is_dir() or not os.access(path, os.R_OK):
-            raise StoreError(f"cannot open store {named!r}: {error}; name another path with --store") from error
+        if os.path.isdir(path) or not os.access(path, os.R_OK):
+            raise StoreError(f"cannot open store {path!r}: {error}; name another path with --store") from error
         raise damaged(path, game, str(error)) from error
 
 
-def _opened(path: Path, game: Game | None, size: int) -> lmdb.Environment:
+def _opened(path: str, game: Game | None, size: int) -> lmdb.Environment:
     if size <= _SEAL_CHECKED:
         check_seal(path, game)
-    environment = lmdb.open(str(path), subdir=False, readonly=True, lock=False)
+    environment = lmdb.open(path, subdir=False, readonly=True, lock=False)
     # A file cut short would end this process with a signal at the first read beyond its end.
     if size - _CRC < (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]:
         environment.close()
@@ -411,19 +333,3 @@ def _release(environment: lmdb.Environment) -> None:
                 else:
                     del _environments[file]
                     environment.close()
-
-
-def _take(partial: Path) -> int:
-    """Open, lock and empty the file that a build writes into; what a killed build left there goes."""
-    while True:
-        file = os.open(partial, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(file), partial.stat()):
-                    os.ftruncate(file, 0)
-                    return file
-        except BlockingIOError:
-            os.close(file)
-            raise StoreUnwritable(f"another build is writing {str(partial)!r}: wait until it has ended") from None
-        os.close(file)  # the other build ended between our opening and our locking

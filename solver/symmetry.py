@@ -47,7 +47,7 @@ def inverse(g: Sequence[int]) -> Symmetry:
 
 
 class Images:
-    """The images of a set under every symmetry at once.
+    """The images of a set under every symmetry of a group.
 
     A set is taken in chunks of eight cells. Each chunk's images are computed when first met, from
     those of a set with one cell less, and kept, so a fresh process pays only for what it asks.
@@ -55,24 +55,36 @@ class Images:
 
     def __init__(self, group: Sequence[Symmetry]) -> None:
         """Prepare the images of single cells under each symmetry in `group`."""
-        self._known: dict[int, tuple[int, ...]] = {0: (0,) * len(group)}
+        self._known = _Chunks({0: (0,) * len(group)})
         for cell in range(len(group[0])):
             self._known[1 << cell] = tuple(1 << g[cell] for g in group)
 
-    def of(self, cells: int) -> list[int]:
+    def of(self, cells: int) -> Sequence[int]:
         """The images of a set of cells, in the group's order."""
-        images = list(self._chunk(cells & 0xFF))
-        rest, shift = cells >> 8, 8
-        while rest:
-            images = list(map(or_, images, self._chunk((rest & 0xFF) << shift)))
-            rest, shift = rest >> 8, shift + 8
+        chunk = cells & 0xFF
+        images: Sequence[int] = self._known[chunk]
+        window = 0xFF
+        while cells := cells ^ chunk:
+            window <<= 8
+            chunk = cells & window
+            images = list(map(or_, images, self._known[chunk]))
         return images
 
-    def _chunk(self, cells: int) -> tuple[int, ...]:
-        found = self._known.get(cells)
-        if found is None:
-            low = cells & -cells
-            found = self._known[cells] = tuple(map(or_, self._chunk(cells ^ low), self._known[low]))
+    def one(self, cells: int, which: int) -> int:
+        """The image of a set of cells under the symmetry of that number."""
+        moved, window = 0, 0xFF
+        while cells:
+            chunk = cells & window
+            moved |= self._known[chunk][which]
+            cells ^= chunk
+            window <<= 8
+        return moved
+
+
+class _Chunks(dict[int, tuple[int, ...]]):
+    def __missing__(self, cells: int) -> tuple[int, ...]:
+        low = cells & -cells
+        found = self[cells] = tuple(map(or_, self[cells ^ low], self[low]))
         return found
 
 

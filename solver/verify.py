@@ -5,8 +5,8 @@ Then the game is proved again (solver/prove.py), and every stored page must be t
 makes from the pages of its children; copies, counts and the digest must agree with the manifest.
 """
 
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,9 @@ from solver.build import compile_kernels
 from solver.errors import StoreError
 from solver.game import Game
 from solver.progress import Progress, Tell, silent
-from solver.store import Store, check_seal, content_digest, damaged, missing
+from solver.store import Store, check_seal, damaged, missing
 from solver.symmetry import symmetries
+from solver.writer import content_digest
 
 if TYPE_CHECKING:
     from solver.sweep import Pages
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class Verdict:
     """What was checked, and found right."""
 
-    path: Path
+    path: str
     places: int
     positions: int
     searched: int
@@ -49,8 +50,11 @@ class Verdict:
         ]
 
 
-def verify(path: Path, game: Game, *, jobs: int, sample: int | None = None, tell: Tell = silent) -> Verdict:
+def verify(
+    path: str | os.PathLike[str], game: Game, *, jobs: int, sample: int | None = None, tell: Tell = silent
+) -> Verdict:
     """Check everything that a store says; StoreDamaged at the first thing that is not so."""
+    path = os.fspath(path)
     start = perf_counter()
     tell(Progress("reading"))
     _check_structure(path, game)
@@ -81,13 +85,13 @@ def verify(path: Path, game: Game, *, jobs: int, sample: int | None = None, tell
     )
 
 
-def _check_structure(path: Path, game: Game) -> None:
+def _check_structure(path: str, game: Game) -> None:
     try:
-        faults: list[str] = faults_of(str(path), subdir=False)  # type: ignore[no-untyped-call]  # lmdb's own
+        faults: list[str] = faults_of(path, subdir=False)  # type: ignore[no-untyped-call]  # lmdb's own
     except FileNotFoundError:
         raise missing(path, game) from None
     except OSError as error:
-        raise StoreError(f"cannot open store {str(path)!r}: {error.strerror}; name another with --store") from error
+        raise StoreError(f"cannot open store {path!r}: {error.strerror}; name another with --store") from error
     except VerifyError as error:
         faults = [str(error)]
     if faults:

@@ -21,7 +21,8 @@ from solver.build import _interrupts_kept, build, compile_kernels
 from solver.cli import main
 from solver.errors import StoreUnwritable
 from solver.game import Game, grid
-from solver.store import Store, StoreWriter, content_digest, pack
+from solver.store import Store
+from solver.writer import StoreWriter, content_digest, pack
 
 THREE = grid(3, 3, 3)
 FOUR = grid(4, 4, 4)

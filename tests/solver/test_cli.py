@@ -20,7 +20,8 @@ from solver.errors import StoreDamaged
 from solver.game import grid, parse_game
 from solver.index import UNREACHED, page_size
 from solver.manifest import Manifest
-from solver.store import Store, StoreWriter, pack
+from solver.store import Store
+from solver.writer import StoreWriter, pack
 
 THREE = grid(3, 3, 3)
 EMPTY = ".../.../..."

@@ -20,8 +20,9 @@ from solver.game import Game, grid
 from solver.index import UNREACHED, Index, page_size
 from solver.manifest import Manifest, Ply
 from solver.position import Position, is_reachable, parse
-from solver.store import Store, StoreWriter, content_digest, pack
+from solver.store import Store
 from solver.symmetry import symmetries
+from solver.writer import StoreWriter, content_digest, pack
 
 THREE = grid(3, 3, 3)
 FOUR = grid(4, 4, 4)

@@ -114,7 +114,8 @@ def test_images_are_those_of_each_cell(name: str, data: st.DataObject) -> None:
     images = Images(group)
     for cells in data.draw(st.lists(st.integers(0, game.full), min_size=1, max_size=4)):
         by_hand = [sum(1 << g[cell] for cell in range(game.cells) if cells >> cell & 1) for g in group]
-        assert images.of(cells) == by_hand
+        assert list(images.of(cells)) == by_hand
+        assert [images.one(cells, which) for which in range(len(group))] == by_hand
         assert [image(g, cells) for g in group] == by_hand
         assert [image(inverse(g), moved) for g, moved in zip(group, by_hand, strict=True)] == [cells] * len(group)
 
