@@ -160,5 +160,5 @@ def _facts(manifest: Manifest, size: int) -> dict[str, Any]:
         "digest": manifest.digest,
         "bytes": size,
         "format": manifest.format,
-        "plies": [vars(ply) for ply in manifest.plies],
+        "plies": [ply._asdict() for ply in manifest.plies],
     }

@@ -98,24 +98,23 @@ def rank(half: int, os: int) -> int:
     """The place of O's cells in the page of a half."""
     place = free = taken = 0
     while os:
-        place += _rank_of_eight(half & 0xFF, os & 0xFF, free, taken)
-        free += 8 - (half & 0xFF).bit_count()
-        taken += (os & 0xFF).bit_count()
+        more, free, taken = _past_eight(half & 0xFF, os & 0xFF, free, taken)
+        place += more
         half >>= 8
         os >>= 8
     return place
 
 
 @lru_cache(_KEPT)
-def _rank_of_eight(half: int, os: int, free: int, taken: int) -> int:
-    """What O's in eight cells add to the rank, when below them so many cells are outside the half, so many O's."""
+def _past_eight(half: int, os: int, free: int, taken: int) -> tuple[int, int, int]:
+    """What the O's in eight cells add to the rank, and how many free cells and O's are passed after them."""
     place = 0
-    while os:
-        low = os & -os
-        taken += 1
-        place += comb(free + (~half & (low - 1)).bit_count(), taken)
-        os ^= low
-    return place
+    for cell in range(8):
+        if os >> cell & 1:
+            taken += 1
+            place += comb(free, taken)
+        free += not half >> cell & 1
+    return place, free, taken
 
 
 def unrank(half: int, cells: int, count: int, place: int) -> int:

@@ -1,8 +1,8 @@
 """The manifest: what a store says of itself. solver/store.py says where it stands in the file."""
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 from solver import __version__
 from solver.game import Game
@@ -12,8 +12,7 @@ FORMAT = 1
 """Changed whenever a file that was written before can no longer be read."""
 
 
-@dataclass(frozen=True)
-class Ply:
+class Ply(NamedTuple):
     """Counts of the positions with `ply` stones. All but `reachable` count images under symmetry as one."""
 
     ply: int
@@ -25,8 +24,7 @@ class Ply:
     over: int
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(NamedTuple):
     """What a store says of itself."""
 
     game: Game
@@ -38,7 +36,13 @@ class Manifest:
 
     def to_json(self) -> bytes:
         """The manifest as it is written."""
-        fields: dict[str, Any] = {"format": self.format, "tool": f"ttt4 {__version__}", **asdict(self)}
+        fields: dict[str, Any] = {
+            "format": self.format,
+            "tool": f"ttt4 {__version__}",
+            **self._asdict(),
+            "game": asdict(self.game),
+            "plies": [ply._asdict() for ply in self.plies],
+        }
         return json.dumps(fields, separators=(",", ":")).encode()
 
     @classmethod
@@ -47,7 +51,8 @@ class Manifest:
         fields = json.loads(text)
         game = Game(**{**fields["game"], "lines": tuple(fields["game"]["lines"])})
         symmetries = tuple(map(tuple, fields["symmetries"]))
-        if not symmetries or any(sorted(g) != list(range(game.cells)) for g in symmetries):
+        cells = set(range(game.cells))
+        if not symmetries or any(len(g) != game.cells or set(g) != cells for g in symmetries):
             raise ValueError("its symmetries are not permutations of the cells")
         return cls(
             game=game,

@@ -9,7 +9,7 @@ or `_` for an empty cell, a number for a run of empty cells (`1X2/4/4/4`), and n
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import and_
 
 from solver.errors import BoardError
@@ -81,9 +81,11 @@ class Position:
 
     def __str__(self) -> str:
         """The board, in the notation that `parse` reads."""
-        marks = "".join(".XO"[(self.x >> c & 1) + 2 * (self.o >> c & 1)] for c in range(self.game.cells))
         width = self.game.columns
-        return "/".join(marks[i : i + width] for i in range(0, len(marks), width))
+        row = (1 << width) - 1
+        return "/".join(
+            [_row(self.x >> at & row, self.o >> at & row, width) for at in range(0, self.game.cells, width)]
+        )
 
     def __repr__(self) -> str:
         return f"<Position {self.game.name} {self}>"
@@ -99,21 +101,22 @@ def check(position: Position) -> Position:
     game = position.game
     if position.x & position.o or (position.x | position.o) & ~game.full:
         raise BoardError(f"cells {position.x:#x} of X and {position.o:#x} of O overlap, or are not all on the board")
-    board = str(position)
     xs, os = position.x.bit_count(), position.o.bit_count()
     if xs - os not in (0, 1):
-        raise BoardError(f"board {board!r} has {xs} X and {os} O: X moves first, so X has as many or one more")
-    lines = {"X": game.completed(position.x), "O": game.completed(position.o)}
-    if lines["X"] and lines["O"]:
-        raise BoardError(f"board {board!r} has lines of both X and O: the game ended at the first")
-    last = "O" if position.mover == "X" else "X"
-    if lines[position.mover]:
+        raise BoardError(f"board {str(position)!r} has {xs} X and {os} O: X moves first, so X has as many or one more")
+    mover, last = ("X", "O") if xs == os else ("O", "X")
+    movers, lasts = game.completed(position.x), game.completed(position.o)
+    if mover == "O":
+        movers, lasts = lasts, movers
+    if movers and lasts:
+        raise BoardError(f"board {str(position)!r} has lines of both X and O: the game ended at the first")
+    if movers:
         raise BoardError(
-            f"board {board!r} has a line of {position.mover}, yet {last} moved last: the game ended before that move"
+            f"board {str(position)!r} has a line of {mover}, yet {last} moved last: the game ended before that move"
         )
-    if lines[last] and not reduce(and_, lines[last]):
+    if lasts and not reduce(and_, lasts):
         raise BoardError(
-            f"board {board!r} has lines of {last} that no single move completes: the game ended before the last"
+            f"board {str(position)!r} has lines of {last} that no single move completes: the game ended before the last"
         )
     return position
 
@@ -146,6 +149,11 @@ def _stones(game: Game, text: str) -> tuple[int, int]:
         raise BoardError(f"board {text!r} has {len(cells)} cells: {game.name} has {game.cells}")
     x, o = (sum(1 << i for i, mark in enumerate(cells) if mark == who) for who in "XO")
     return x, o
+
+
+@lru_cache(1 << 12)
+def _row(x: int, o: int, width: int) -> str:
+    return "".join(".XO"[(x >> c & 1) + 2 * (o >> c & 1)] for c in range(width))
 
 
 def cells_of(cells: int) -> Iterator[int]:

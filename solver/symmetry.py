@@ -56,8 +56,8 @@ class Images:
     def __init__(self, group: Sequence[Symmetry]) -> None:
         """Prepare the images of single cells under each symmetry in `group`."""
         self._known = _Chunks({0: (0,) * len(group)})
-        for cell in range(len(group[0])):
-            self._known[1 << cell] = tuple(1 << g[cell] for g in group)
+        for cell, moved in enumerate(zip(*group, strict=True)):
+            self._known[1 << cell] = tuple([1 << target for target in moved])
 
     def of(self, cells: int) -> Sequence[int]:
         """The images of a set of cells, in the group's order."""

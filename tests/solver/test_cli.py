@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,7 @@ def tampered(
             for half, page in zip(halves, pages, strict=True):
                 change(key[0], half, page)
             writer.put(pack(key[0], halves, b"".join(pages)))
-        manifest = replace(store.manifest, digest=writer.digest())
+        manifest = store.manifest._replace(digest=writer.digest())
         writer.finish(about(manifest) if about else manifest)
     return path
 
@@ -237,11 +236,11 @@ def test_verify_finds_scores_of_the_other_player(tmp_path: Path, store3: Path, r
 @pytest.mark.parametrize(
     "about",
     [
-        lambda m: replace(m, score=m.score + 1),
-        lambda m: replace(m, plies=m.plies[:-1]),
-        lambda m: replace(m, plies=(replace(m.plies[0], wins=1, draws=0), *m.plies[1:])),
-        lambda m: replace(m, plies=(*m.plies[:-1], replace(m.plies[-1], reachable=1))),
-        lambda m: replace(m, symmetries=m.symmetries[:1]),
+        lambda m: m._replace(score=m.score + 1),
+        lambda m: m._replace(plies=m.plies[:-1]),
+        lambda m: m._replace(plies=(m.plies[0]._replace(wins=1, draws=0), *m.plies[1:])),
+        lambda m: m._replace(plies=(*m.plies[:-1], m.plies[-1]._replace(reachable=1))),
+        lambda m: m._replace(symmetries=m.symmetries[:1]),
     ],
 )
 def test_verify_finds_a_manifest_that_lies(about: Any, tmp_path: Path, store3: Path, run: Run) -> None:
@@ -257,7 +256,7 @@ def with_one_record_more(path: Path, good: Path, empty: int) -> None:
             halves = [int.from_bytes(content[4 * i : 4 * i + 4]) for i in range(count)]
             writer.put(pack(key[0], halves, content[4 * count :]))
         writer.put(pack(empty, [0x1FF], b"\0"))
-        writer.finish(replace(store.manifest, digest=writer.digest()))
+        writer.finish(store.manifest._replace(digest=writer.digest()))
 
 
 def test_verify_finds_a_record_that_the_game_has_not(tmp_path: Path, store3: Path, run: Run) -> None:

@@ -1,0 +1,222 @@
+"""The oracle: any question about any position of one game, answered from its store or else by live search.
+
+Win soonest, lose latest: a move is best if no other has a better score. Of equally best moves the
+oracle itself makes the one after which the smallest share of the opponent's replies keep his outcome,
+then the one that comes first on the canonical board; so a turned board gets the turned move.
+"""
+
+import os
+from contextlib import suppress
+from types import TracebackType
+from typing import TypeVar
+
+from oracle.answers import Analysis, Move, outcome
+from oracle.source import NotSettled, Source, Stored
+from solver.errors import BoardError, GameError, StoreError
+from solver.folders import named_store, store_path
+from solver.game import DEFAULT_GAME, SOLVABLE_CELLS, Game, parse_game
+from solver.index import Index
+from solver.position import Position, check, parse
+from solver.store import Store
+from solver.symmetry import Symmetry, inverse, symmetries
+
+SECONDS = 2.0
+"""How long a live search may take, if nothing else is said."""
+
+_LINES_KEPT = 1 << 16
+
+Default = TypeVar("Default")
+
+
+class Oracle:
+    """Answers about the positions of one game; a context manager. Threads and forked processes may share it.
+
+    A board is a `Position` or a text that `solver.position.parse` reads, such as `X.../.O../..../....`.
+    One that no game reaches raises BoardError.
+    """
+
+    def __init__(
+        self,
+        game: Game | str = DEFAULT_GAME,
+        store: str | os.PathLike[str] | None = None,
+        *,
+        live: bool = False,
+        seconds: float = SECONDS,
+    ) -> None:
+        """Open the game's store: the one named, else the one in the usual place, else search live.
+
+        A store that is named, here or by TTT4_STORE, and is not there raises StoreMissing. With `live`
+        none is opened. A live search takes up to so many `seconds` an answer.
+        """
+        self.game = parse_game(game) if isinstance(game, str) else game
+        self.path = store_path(self.game, store)
+        self._store = None
+        if not live and (named_store(store) or os.path.exists(self.path)):
+            self._store = Store(self.path, self.game)
+            self._source: Source = Stored(self._store)
+            self._index = self._store.index
+        else:
+            from oracle.search import Search  # only now: a store's answer does not wait for it
+
+            self._index = Index(self.game, _group(self.game))
+            self._source = Search(self.game, self._index.group, seconds)
+        self._lines: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._names = [(self.game.cell_name(cell), *divmod(cell, self.game.columns)) for cell in range(self.game.cells)]
+
+    def __enter__(self) -> "Oracle":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store, if there is one; it then answers no more."""
+        if self._store:
+            self._store.close()
+
+    def __repr__(self) -> str:
+        return f"<Oracle of {self.game.name}, {f'store {self.path!r}' if self._store else 'by search'}>"
+
+    @property
+    def source(self) -> str:
+        """Where answers come from: `store` or `search`."""
+        return self._source.name
+
+    def score(self, board: Position | str) -> int:
+        """The score for the side to move; NotSettled if a live search could not make it certain in time."""
+        return self._source.score(board if isinstance(board, Position) else parse(self.game, board))
+
+    def get_score(self, board: Position | str, default: Default) -> int | Default:
+        """The score for the side to move; `default` if the board is not one of the game's or cannot be scored."""
+        try:
+            return self.score(board)
+        except (BoardError, GameError, NotSettled, StoreError):
+            return default
+
+    def analysis(self, board: Position | str) -> Analysis:
+        """All that is known of a position: its outcome, every move's, and how the game goes on."""
+        position = self._position(board)
+        over = position.score_if_over()
+        if over is not None:
+            return self._finished(position, over)
+        scores, exact = self._source.children(position)
+        best = max([score for _, score in scores])
+        empty = self.game.cells - position.stones
+        moves = [self._move(cell, score, empty, score == best) for cell, score in scores]
+        moves.sort(key=_score, reverse=True)
+        settled = exact or best != 0
+        if not settled:  # none is known to be best, but the first looks it
+            moves[1:] = [move._replace(best=False) for move in moves[1:]]
+        x, o, g = self._index.canonical(position.x, position.o)
+        return Analysis(
+            game=self.game.name,
+            board=str(position),
+            to_move=position.mover,
+            over=False,
+            winner=None,
+            outcome=outcome(best),
+            plies=empty + 1 - abs(best) if best else None,
+            score=best,
+            best=tuple([move.move for move in moves if move.best]),
+            moves=tuple(moves),
+            mainline=self._mainline(x, o, g, best) if settled else (moves[0].move,),
+            canonical=str(Position(self.game, x, o)),
+            source=self._source.name,
+            exact=exact,
+        )
+
+    def best_move(self, board: Position | str) -> Move:
+        """The move that the oracle makes: of the best ones, that which leaves the opponent most ways to go wrong."""
+        position = self._position(board)
+        if position.over:
+            raise BoardError(f"board {str(position)!r} has no move: the game is over")
+        scores, exact = self._source.children(position)
+        score = max(score for _, score in scores)
+        empty = self.game.cells - position.stones
+        if not exact and score == 0:
+            return self._move(scores[0][0], 0, empty, True)
+        best = [cell for cell, worth in scores if worth == score]
+        if len(best) > 1:
+            _, _, g = self._index.canonical(position.x, position.o)
+            best.sort(key=g.__getitem__)
+            with suppress(NotSettled):
+                best.sort(key=lambda cell: self._safe_replies(position.play(cell)))
+        return self._move(best[0], score, empty, True)
+
+    def _position(self, board: Position | str) -> Position:
+        if isinstance(board, str):
+            return parse(self.game, board)
+        if board.game is not self.game and board.game != self.game:
+            raise GameError(f"board {str(board)!r} is of game {board.game.name!r}, not of {self.game.name!r}")
+        return check(board)
+
+    def _move(self, cell: int, score: int, empty: int, best: bool) -> Move:
+        name, row, column = self._names[cell]
+        return Move(name, row, column, outcome(score), empty + 1 - abs(score) if score else None, score, best)
+
+    def _safe_replies(self, position: Position) -> int:
+        """How many moves keep the mover's outcome; as there are as many moves after any one, this ranks their share."""
+        if position.over:
+            return 0
+        scores, exact = self._source.children(position)
+        if not exact:
+            raise NotSettled(f"board {str(position)!r} takes too long")
+        kept = outcome(max(score for _, score in scores))
+        return sum(outcome(score) == kept for _, score in scores)
+
+    def _mainline(self, x: int, o: int, g: Symmetry, score: int) -> tuple[str, ...]:
+        """The moves of the canonical board's line, as they are called on the board that `g` turned."""
+        back = inverse(g)
+        try:
+            return tuple([self._names[back[cell]][0] for cell in self._line(x, o, score)])
+        except NotSettled:
+            return ()
+
+    def _line(self, x: int, o: int, score: int) -> tuple[int, ...]:
+        """The cells of the first best move on a canonical board, then of the first best reply, and so on to the end.
+
+        Lines are kept, for after some moves many of them run together.
+        """
+        line = self._lines.get((x, o))
+        if line is None:
+            position = Position(self.game, x, o)
+            cell = self._source.first_best(position, score)
+            after = position.play(cell)
+            line = (cell,)
+            if not after.over:
+                x_after, o_after, g = self._index.canonical(after.x, after.o)
+                back = inverse(g)
+                line += tuple([back[cell] for cell in self._line(x_after, o_after, -score)])
+            if len(self._lines) >= _LINES_KEPT:
+                self._lines.clear()
+            self._lines[x, o] = line
+        return line
+
+    def _finished(self, position: Position, score: int) -> Analysis:
+        winner = position.winner
+        x, o, _ = self._index.canonical(position.x, position.o)
+        return Analysis(
+            game=self.game.name,
+            board=str(position),
+            to_move=None,
+            over=True,
+            winner=winner,
+            outcome=None,
+            plies=0 if winner else None,
+            score=score,
+            best=(),
+            moves=(),
+            mainline=(),
+            canonical=str(Position(self.game, x, o)),
+            source=self._source.name,
+            exact=True,
+        )
+
+
+def _score(move: Move) -> int:
+    return move.score
+
+
+def _group(game: Game) -> tuple[Symmetry, ...]:
+    """The symmetries under which a game is searched; for a board too large to solve, that which moves nothing."""
+    return symmetries(game) if game.cells <= SOLVABLE_CELLS else (tuple(range(game.cells)),)

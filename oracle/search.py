@@ -1,0 +1,215 @@
+"""Live search: what to answer with where no store is. Plain Python, so that a fresh process is quick.
+
+It looks 2 plies ahead, then 4, 8, 12 and so on, until every move is settled or time is up. To look d plies
+ahead gives a position's score if it ends within d plies under best play, else 0; so a score other than
+0 is exact as soon as its plies are no more than d, and one of 0 when d reaches the end of the game.
+
+`_visit` is alpha-beta: the score for the side to move when that lies between alpha and beta; a result of
+alpha or less is an upper bound of it, a result of beta or more a lower bound. It carries along the cells
+that would complete a line of either side, which a move changes only on the lines through its cell. A
+position is known under the smallest of its images; what was proved of it is kept from one look to the
+next, and from one question to the next. solver/alphabeta.py has the same ideas, and shares no code.
+"""
+
+from collections.abc import Iterable, Sequence
+from time import monotonic
+
+from oracle.source import Children, NotSettled
+from solver.game import Game
+from solver.position import Position, check
+from solver.symmetry import Images, Symmetry
+
+_INFINITE = 1 << 30
+_EXACT, _AT_LEAST, _AT_MOST = 0, 1, -1
+_PROVED = -1
+"""In the place of the depth of what is known: it holds at any."""
+
+_KEPT = 1_000_000
+"""How many positions are remembered; 100 bytes each."""
+
+_NODES_A_LOOK_AT_THE_CLOCK = 256
+
+
+class Search:
+    """Searches of one game, which remember what they have proved. Threads may share it."""
+
+    name = "search"
+
+    def __init__(self, game: Game, group: Sequence[Symmetry], seconds: float) -> None:
+        """Prepare to search `game` for up to so many seconds an answer, taking images under `group` for equal."""
+        self.game = game
+        self.seconds = seconds
+        through = game.lines_through
+        busiest_first = sorted(range(game.cells), key=lambda cell: -len(through[cell]))
+        self.order = [(1 << cell, through[cell]) for cell in busiest_first]
+        both = [(*g, *(game.cells + cell for cell in g)) for g in group]
+        self.images = Images(both) if len(both) > 1 else None
+        self.known: dict[int, tuple[int, int, int]] = {}
+
+    def score(self, position: Position) -> int:
+        """The score of a position for the side to move; NotSettled if it is not certain in time."""
+        over = check(position).score_if_over()
+        if over is not None:
+            return over
+        scores, exact = self.children(position)
+        if not exact:
+            raise self._not_settled(position)
+        return max(score for _, score in scores)
+
+    def children(self, position: Position) -> Children:
+        """What is known of each move when time is up."""
+        if len(self.known) > _KEPT:
+            self.known.clear()
+        run = _Run(self, position)
+        scores = dict.fromkeys(position.legal, 0)
+        try:
+            run.settle(scores)
+            return Children(list(scores.items()), exact=True)
+        except _TimeUp:
+            ranked = sorted(scores.items(), key=lambda move: (-move[1], -run.promise(move[0])))
+            return Children(ranked, exact=False)
+
+    def first_best(self, position: Position, score: int) -> int:
+        """The first cell whose claim has the position's own score, which is known; NotSettled if it is not found."""
+        run = _Run(self, position)
+        depth = run.left + 1 - abs(score) if score else run.left
+        try:
+            return next(cell for cell in position.legal if run.claim(cell, score - 1, score, depth) >= score)
+        except _TimeUp:
+            raise self._not_settled(position) from None
+
+    def _not_settled(self, position: Position) -> NotSettled:
+        return NotSettled(
+            f"board {str(position)!r} was not settled in {self.seconds:g} s: allow more, or build a store"
+        )
+
+
+class _TimeUp(Exception):
+    """The time allowed is over."""
+
+
+class _Run:
+    """One search from one position, under its own clock."""
+
+    def __init__(self, search: Search, position: Position) -> None:
+        game = self.game = search.game
+        self.order, self.images, self.known = search.order, search.images, search.known
+        self.deadline, self.nodes = monotonic() + search.seconds, 0
+        self.left = game.cells - position.stones
+        self.own, self.their = (position.x, position.o) if position.mover == "X" else (position.o, position.x)
+        self.win = _gaps(game.lines, self.own, self.their)
+        self.lose = _gaps(game.lines, self.their, self.own)
+
+    def settle(self, scores: dict[int, int]) -> None:
+        """Fill in each move's exact score, looking deeper until all are known; _TimeUp leaves the others at 0."""
+        cells = [cell for bit, _ in self.order if (cell := bit.bit_length() - 1) in scores]
+        depth = 2
+        while cells:
+            for cell in cells:
+                score = self.claim(cell, -_INFINITE, _INFINITE, depth)
+                if self.left + 1 - abs(score) <= depth:
+                    scores[cell] = score
+            if depth >= self.left:
+                return
+            cells = [cell for cell in cells if not scores[cell]]
+            depth = 4 if depth == 2 else depth + 4
+
+    def claim(self, cell: int, alpha: int, beta: int, depth: int) -> int:
+        """The score, as `_visit` gives it, for who claims a cell in the position asked about."""
+        bit = 1 << cell
+        if self.win & bit:
+            return -self.left if self.game.misere else self.left
+        mine = self.own | bit
+        gaps = self.win | _gaps(self.game.lines_through[cell], mine, self.their)
+        return -self._visit(self.their, mine, self.lose & ~bit, gaps, -beta, -alpha, depth - 1, self.left - 1)
+
+    def promise(self, cell: int) -> int:
+        """How much a cell does for who claims it: lines that it continues, or takes from the other."""
+        worth = 0
+        for line in self.game.lines_through[cell]:
+            for one, other in ((self.own, self.their), (self.their, self.own)):
+                if not line & other:
+                    worth += 4 ** (line & one).bit_count()
+        return worth
+
+    def _visit(self, own: int, their: int, win: int, lose: int, alpha: int, beta: int, depth: int, left: int) -> int:
+        """The score for the side of `own`, to move in a game that is on, with so many cells left.
+
+        `win` and `lose` are the cells that complete a line of `own` and of `their`.
+        """
+        self.nodes += 1
+        if self.nodes % _NODES_A_LOOK_AT_THE_CLOCK == 0 and monotonic() > self.deadline:
+            raise _TimeUp
+        game = self.game
+        moves = game.full & ~(own | their)
+        # What is seen without looking at any move, and the soonest win and loss that are possible then.
+        if game.misere:
+            moves &= ~win
+            if not moves:
+                return -left if left and depth else 0
+            soonest_win, against_win, soonest_loss, against_loss = 2, own, 3, their
+        else:
+            if win:
+                return left if depth else 0
+            if lose & (lose - 1):
+                return 1 - left if depth > 1 else 0
+            moves = lose or moves
+            soonest_win, against_win, soonest_loss, against_loss = 3, their, 4, own
+        upper = left + 1 - soonest_win if soonest_win <= depth and _open(game.lines, against_win) else 0
+        lower = soonest_loss - left - 1 if soonest_loss <= depth and _open(game.lines, against_loss) else 0
+        if upper <= alpha or upper <= lower:
+            return upper
+        if lower >= beta:
+            return lower
+        alpha, beta = max(alpha, lower), min(beta, upper)
+
+        key = own << game.cells | their
+        if self.images:
+            key = min(self.images.of(key))
+        score, bound, known_depth = self.known.get(key, (0, _EXACT, -2))
+        if known_depth in (depth, _PROVED) and (
+            bound == _EXACT or (bound == _AT_LEAST and score >= beta) or (bound == _AT_MOST and score <= alpha)
+        ):
+            return score
+
+        best, floor = -_INFINITE, alpha
+        for bit, lines in self.order:
+            if moves & bit:
+                mine = own | bit
+                gaps = win | _gaps(lines, mine, their)
+                best = max(best, -self._visit(their, mine, lose & ~bit, gaps, -beta, -floor, depth - 1, left - 1))
+                floor = max(floor, best)
+                if floor >= beta:
+                    break
+        bound = _AT_LEAST if best >= beta else _AT_MOST if best <= alpha else _EXACT
+        self.known[key] = _lasting(best, bound, depth, left)
+        return best
+
+
+def _gaps(lines: Iterable[int], own: int, their: int) -> int:
+    """The cells that each complete one of the lines for the side of `own`."""
+    found = 0
+    for line in lines:
+        if not line & their:
+            gap = line & ~own
+            if not gap & (gap - 1):
+                found |= gap
+    return found
+
+
+def _open(lines: Iterable[int], their: int) -> bool:
+    """Whether a line has none of the cells, so that the other side may still complete it."""
+    for line in lines:  # noqa: SIM110 - any() would take twice as long
+        if not line & their:
+            return True
+    return False
+
+
+def _lasting(score: int, bound: int, depth: int, left: int) -> tuple[int, int, int]:
+    """What to remember of a look so deep: at any depth, if it would be the same at any."""
+    if depth >= left:
+        return score, bound, _PROVED
+    if bound == _EXACT and score and left + 1 - abs(score) > depth:
+        bound = _AT_LEAST if score > 0 else _AT_MOST  # a sooner end may lie between
+    proved = (score > 0 and bound != _AT_MOST) or (score < 0 and bound != _AT_LEAST)
+    return score, bound, _PROVED if proved else depth

@@ -1,0 +1,56 @@
+"""Where answers come from: what the oracle asks, and a store's way of answering it. oracle/search.py is the other."""
+
+from typing import NamedTuple, Protocol
+
+from solver.errors import Ttt4Error
+from solver.position import Position
+from solver.store import Store
+
+
+class NotSettled(Ttt4Error):
+    """A score that could not be made certain in the time allowed."""
+
+
+class Children(NamedTuple):
+    """The moves of a position that is not over, and the score for who makes them."""
+
+    scores: list[tuple[int, int]]
+    """Cell and score: in the order of the cells if exact, else the best and most promising first."""
+    exact: bool
+
+
+class Source(Protocol):
+    """What knows scores."""
+
+    name: str
+
+    def score(self, position: Position) -> int:
+        """The score of a position for the side to move; NotSettled if it is not certain."""
+
+    def children(self, position: Position) -> Children:
+        """What is known of each move."""
+
+    def first_best(self, position: Position, score: int) -> int:
+        """The first cell whose claim has the position's own score, which is known; NotSettled if it is not found."""
+
+
+class Stored:
+    """Scores from a store: always certain."""
+
+    name = "store"
+
+    def __init__(self, store: Store) -> None:
+        """Answer from an open store."""
+        self.store = store
+        self.score = store.score
+
+    def children(self, position: Position) -> Children:
+        """What is known of each move."""
+        return Children(list(self.store.children(position)), exact=True)
+
+    def first_best(self, position: Position, score: int) -> int:
+        """The first cell whose claim has the position's own score, which is known."""
+        for cell, worth in self.store.children(position):
+            if worth == score:
+                return cell
+        raise self.store.damaged(f"no move from board {str(position)!r} has its score")
