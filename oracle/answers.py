@@ -5,6 +5,8 @@ wins, negative if it loses, 0 for a draw: a larger one is better, and a sooner w
 move it is that of who makes it. **Plies** are half-moves, counted from the position that was asked about.
 """
 
+import json
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 
@@ -54,6 +56,11 @@ class Analysis(NamedTuple):
     exact: bool
     """Whether every score above is certain: always from a store; from search if it came to an end in time."""
 
+    def as_json(self) -> str:
+        """The fields as one line of JSON. Moves recur from board to board, so their text is kept."""
+        head, tail = json.dumps({**self._asdict(), "moves": []}).split('"moves": []')
+        return f'{head}"moves": [{", ".join([_json(move) for move in self.moves])}]{tail}'
+
     def as_dict(self) -> dict[str, Any]:
         """The fields by name, as they stand in JSON."""
         return {**self._asdict(), "moves": [move._asdict() for move in self.moves]}
@@ -67,6 +74,11 @@ class Analysis(NamedTuple):
             return "a draw with best play" if self.exact else "not settled: no forced win was found"
         winner = self.to_move if self.score > 0 else "XO"[self.to_move == "X"]
         return f"{winner} wins in {in_moves(self.plies)}"
+
+
+@lru_cache(1 << 14)
+def _json(move: Move) -> str:
+    return json.dumps(move._asdict())
 
 
 def outcome(score: int) -> str:

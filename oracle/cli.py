@@ -1,34 +1,122 @@
-"""`ttt4-query`: look a position up."""
+"""`ttt4-query`: what is known of a position."""
+
+import json
+import math
+import re
+import sys
 
 import click
 
+from oracle.answers import Analysis
+from oracle.drawing import draw_verdicts
+from oracle.oracle import SECONDS, Oracle
 from solver import __version__
-from solver.console import command_errors, game_option, store_option
-from solver.folders import store_path
-from solver.game import Game
-from solver.position import parse
-from solver.store import Store
+from solver.console import any_game_option, command_errors, plain_where_asked, store_option
+from solver.errors import BoardError
+from solver.folders import build_command
+from solver.game import SOLVABLE_CELLS, Game
+from solver.position import Position, after_moves, parse
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("board")
-@game_option
+class _BoardCommand(click.Command):
+    """A command to which `-X-/-O-/---` is a board, and no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        boards = [arg for arg in args if re.fullmatch(r"-[XxOo._\-/0-9]{2,}", arg)]
+        options = [arg for arg in args if arg not in boards]
+        return super().parse_args(ctx, [*options, "--", *boards] if boards else args)
+
+
+def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    if math.isnan(value):
+        raise click.BadParameter("write a number of seconds, 0 or more", ctx, param)
+    return value
+
+
+@click.command(cls=_BoardCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("board", required=False)
+@click.option("--moves", metavar="MOVES", help="The moves that led to the position, instead of BOARD: 'b2 c3 a1'.")
+@any_game_option
 @store_option
+@click.option("--live", is_flag=True, help="Search, even if there is a store.")
+@click.option("--time", "seconds", type=click.FloatRange(0), default=SECONDS, show_default=True, callback=_seconds,
+              metavar="SECONDS", help="How long a live search may take.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.version_option(__version__, prog_name="ttt4-query")
 @command_errors
-def main(board: str, game: Game, store: str | None) -> None:
-    """Tell who wins from BOARD with best play, and in how many plies.
+def main(
+    board: str | None, moves: str | None, game: Game, store: str | None, live: bool, seconds: float, as_json: bool
+) -> None:
+    """Tell who wins from BOARD, how soon, and what every move leads to, with best play by both.
 
-    BOARD is its rows from the top, joined by /, with X, O and . for an empty cell: X.../.O../..../....
-    It needs a store, which ttt4-solve build makes.
+    BOARD is its rows from the top, joined by /, with X, O and . for an empty cell: X.../.O../..../.... .
+    With - boards are read from standard input, one a line, and answered with one JSON object a line.
+
+    Answers come from the game's store, which ttt4-solve build makes, or else from a live search.
     """
-    position = parse(game, board)
-    with Store(store_path(game, store), game) as opened:
-        score = opened.score(position)
-    if position.over:
-        click.echo(f"The game is over: {position.winner + ' has won' if position.winner else 'a draw'}.")
-        return
-    plies = game.cells + 1 - abs(score) - position.stones
-    winner = position.mover if score > 0 else "XO"[position.mover == "X"]
-    verdict = f"{winner} wins in {plies} {'ply' if plies == 1 else 'plies'}" if score else "a draw"
-    click.echo(f"{position.mover} to move: {verdict}, with best play.")
+    if (board is None) == (moves is None):
+        raise click.UsageError("give one of BOARD, - and --moves: ttt4-query X.../.O../..../....")
+    position = None
+    if board != "-":
+        position = parse(game, board) if board is not None else after_moves(game, moves or "")
+    plain_where_asked()
+    with Oracle(game, store, live=live, seconds=seconds) as oracle:
+        if oracle.source == "search" and not live:
+            click.echo(_advice(oracle), err=True)
+        if position is None:
+            sys.exit(_answer_lines(oracle))
+        analysis = oracle.analysis(position)
+        if as_json:
+            click.echo(analysis.as_json())
+        else:
+            click.echo(_page(oracle, position, analysis))
+
+
+def _advice(oracle: Oracle) -> str:
+    if oracle.game.cells > SOLVABLE_CELLS:
+        return f"{oracle.game.name} is too large for a store: searching live."
+    command = build_command(oracle.game, oracle.path)
+    return f"No store at {oracle.path!r}: searching live. To have answers at once: {command}"
+
+
+def _answer_lines(oracle: Oracle) -> int:
+    """Answer each line of standard input; the exit code, 1 if some were no boards."""
+    failed = 0
+    for line in sys.stdin.buffer:
+        board = line.decode(errors="replace").strip()
+        try:
+            answer = oracle.analysis(board).as_json()
+        except BoardError as error:
+            answer = json.dumps({"error": str(error), "board": board})
+            failed = 1
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()  # whoever asks board by board waits for this one
+    return failed
+
+
+def _page(oracle: Oracle, position: Position, analysis: Analysis) -> str:
+    said: list[str] = [draw_verdicts(position, analysis), ""]
+    if analysis.over:
+        said.append(f"{analysis.verdict[0].upper()}{analysis.verdict[1:]}.")
+    else:
+        said += [
+            f"{analysis.to_move} to move: {analysis.verdict}.",
+            _listed("Best", analysis.best),
+            _listed("Main line", analysis.mainline),
+            "",
+            f"For {analysis.to_move}: +n wins in n plies, = draws, -n loses in n plies, * best"
+            + (", ? not settled." if not analysis.exact else "."),
+        ]
+    return "\n".join([*said, _origin(oracle, analysis)])
+
+
+def _listed(title: str, moves: tuple[str, ...]) -> str:
+    return click.wrap_text(" ".join(moves), 79, f"{title:10} ", " " * 11)
+
+
+def _origin(oracle: Oracle, analysis: Analysis) -> str:
+    if analysis.source == "store":
+        return f"From the store {oracle.path}."
+    if analysis.exact:
+        return "From a live search: exact."
+    return f"From a live search, not finished in {oracle.seconds:g} s: allow more with --time."

@@ -7,6 +7,7 @@ then the one that comes first on the canonical board; so a turned board gets the
 
 import os
 from contextlib import suppress
+from functools import lru_cache
 from types import TracebackType
 from typing import TypeVar
 
@@ -49,6 +50,7 @@ class Oracle:
         none is opened. A live search takes up to so many `seconds` an answer.
         """
         self.game = parse_game(game) if isinstance(game, str) else game
+        self.seconds = seconds
         self.path = store_path(self.game, store)
         self._store = None
         if not live and (named_store(store) or os.path.exists(self.path)):
@@ -99,10 +101,10 @@ class Oracle:
         over = position.score_if_over()
         if over is not None:
             return self._finished(position, over)
-        scores, exact = self._source.children(position)
+        scores, exact = self._source.children(position.x, position.o)
         best = max([score for _, score in scores])
         empty = self.game.cells - position.stones
-        moves = [self._move(cell, score, empty, score == best) for cell, score in scores]
+        moves = [_move(self._names[cell], score, empty, score == best) for cell, score in scores]
         moves.sort(key=_score, reverse=True)
         settled = exact or best != 0
         if not settled:  # none is known to be best, but the first looks it
@@ -130,18 +132,18 @@ class Oracle:
         position = self._position(board)
         if position.over:
             raise BoardError(f"board {str(position)!r} has no move: the game is over")
-        scores, exact = self._source.children(position)
+        scores, exact = self._source.children(position.x, position.o)
         score = max(score for _, score in scores)
         empty = self.game.cells - position.stones
         if not exact and score == 0:
-            return self._move(scores[0][0], 0, empty, True)
+            return _move(self._names[scores[0][0]], 0, empty, True)
         best = [cell for cell, worth in scores if worth == score]
         if len(best) > 1:
             _, _, g = self._index.canonical(position.x, position.o)
             best.sort(key=g.__getitem__)
             with suppress(NotSettled):
                 best.sort(key=lambda cell: self._safe_replies(position.play(cell)))
-        return self._move(best[0], score, empty, True)
+        return _move(self._names[best[0]], score, empty, True)
 
     def _position(self, board: Position | str) -> Position:
         if isinstance(board, str):
@@ -150,15 +152,11 @@ class Oracle:
             raise GameError(f"board {str(board)!r} is of game {board.game.name!r}, not of {self.game.name!r}")
         return check(board)
 
-    def _move(self, cell: int, score: int, empty: int, best: bool) -> Move:
-        name, row, column = self._names[cell]
-        return Move(name, row, column, outcome(score), empty + 1 - abs(score) if score else None, score, best)
-
     def _safe_replies(self, position: Position) -> int:
         """How many moves keep the mover's outcome; as there are as many moves after any one, this ranks their share."""
         if position.over:
             return 0
-        scores, exact = self._source.children(position)
+        scores, exact = self._source.children(position.x, position.o)
         if not exact:
             raise NotSettled(f"board {str(position)!r} takes too long")
         kept = outcome(max(score for _, score in scores))
@@ -177,20 +175,30 @@ class Oracle:
 
         Lines are kept, for after some moves many of them run together.
         """
-        line = self._lines.get((x, o))
+        board = x, o
+        line = self._lines.get(board)
         if line is None:
-            position = Position(self.game, x, o)
-            cell = self._source.first_best(position, score)
-            after = position.play(cell)
+            cell = self._source.first_best(x, o, score)
             line = (cell,)
-            if not after.over:
-                x_after, o_after, g = self._index.canonical(after.x, after.o)
+            x, o, ended = self._claimed(x, o, cell)
+            if not ended:
+                x, o, g = self._index.canonical(x, o)
                 back = inverse(g)
-                line += tuple([back[cell] for cell in self._line(x_after, o_after, -score)])
+                line += tuple([back[cell] for cell in self._line(x, o, -score)])
             if len(self._lines) >= _LINES_KEPT:
                 self._lines.clear()
-            self._lines[x, o] = line
+            self._lines[board] = line
         return line
+
+    def _claimed(self, x: int, o: int, cell: int) -> tuple[int, int, bool]:
+        """X's and O's cells after a move, and whether it ended the game."""
+        if x.bit_count() == o.bit_count():
+            x |= 1 << cell
+            mine = x
+        else:
+            o |= 1 << cell
+            mine = o
+        return x, o, x | o == self.game.full or self.game.completes(mine, cell)
 
     def _finished(self, position: Position, score: int) -> Analysis:
         winner = position.winner
@@ -211,6 +219,11 @@ class Oracle:
             source=self._source.name,
             exact=True,
         )
+
+
+@lru_cache(1 << 14)
+def _move(cell: tuple[str, int, int], score: int, empty: int, best: bool) -> Move:
+    return Move(*cell, outcome(score), empty + 1 - abs(score) if score else None, score, best)
 
 
 def _score(move: Move) -> int:

@@ -16,7 +16,7 @@ from time import monotonic
 
 from oracle.source import Children, NotSettled
 from solver.game import Game
-from solver.position import Position, check
+from solver.position import Position, cells_of, check
 from solver.symmetry import Images, Symmetry
 
 _INFINITE = 1 << 30
@@ -51,17 +51,17 @@ class Search:
         over = check(position).score_if_over()
         if over is not None:
             return over
-        scores, exact = self.children(position)
+        scores, exact = self.children(position.x, position.o)
         if not exact:
-            raise self._not_settled(position)
+            raise self._not_settled(position.x, position.o)
         return max(score for _, score in scores)
 
-    def children(self, position: Position) -> Children:
+    def children(self, x: int, o: int) -> Children:
         """What is known of each move when time is up."""
         if len(self.known) > _KEPT:
             self.known.clear()
-        run = _Run(self, position)
-        scores = dict.fromkeys(position.legal, 0)
+        run = _Run(self, x, o)
+        scores = dict.fromkeys(cells_of(self.game.full & ~(x | o)), 0)
         try:
             run.settle(scores)
             return Children(list(scores.items()), exact=True)
@@ -69,19 +69,19 @@ class Search:
             ranked = sorted(scores.items(), key=lambda move: (-move[1], -run.promise(move[0])))
             return Children(ranked, exact=False)
 
-    def first_best(self, position: Position, score: int) -> int:
+    def first_best(self, x: int, o: int, score: int) -> int:
         """The first cell whose claim has the position's own score, which is known; NotSettled if it is not found."""
-        run = _Run(self, position)
+        run = _Run(self, x, o)
         depth = run.left + 1 - abs(score) if score else run.left
         try:
-            return next(cell for cell in position.legal if run.claim(cell, score - 1, score, depth) >= score)
+            cells = cells_of(self.game.full & ~(x | o))
+            return next(cell for cell in cells if run.claim(cell, score - 1, score, depth) >= score)
         except _TimeUp:
-            raise self._not_settled(position) from None
+            raise self._not_settled(x, o) from None
 
-    def _not_settled(self, position: Position) -> NotSettled:
-        return NotSettled(
-            f"board {str(position)!r} was not settled in {self.seconds:g} s: allow more, or build a store"
-        )
+    def _not_settled(self, x: int, o: int) -> NotSettled:
+        board = str(Position(self.game, x, o))
+        return NotSettled(f"board {board!r} was not settled in {self.seconds:g} s: allow more, or build a store")
 
 
 class _TimeUp(Exception):
@@ -91,12 +91,12 @@ class _TimeUp(Exception):
 class _Run:
     """One search from one position, under its own clock."""
 
-    def __init__(self, search: Search, position: Position) -> None:
+    def __init__(self, search: Search, x: int, o: int) -> None:
         game = self.game = search.game
         self.order, self.images, self.known = search.order, search.images, search.known
         self.deadline, self.nodes = monotonic() + search.seconds, 0
-        self.left = game.cells - position.stones
-        self.own, self.their = (position.x, position.o) if position.mover == "X" else (position.o, position.x)
+        self.left = game.cells - (x | o).bit_count()
+        self.own, self.their = (x, o) if x.bit_count() == o.bit_count() else (o, x)
         self.win = _gaps(game.lines, self.own, self.their)
         self.lose = _gaps(game.lines, self.their, self.own)
 

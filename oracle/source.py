@@ -20,17 +20,17 @@ class Children(NamedTuple):
 
 
 class Source(Protocol):
-    """What knows scores."""
+    """What knows scores. `x` and `o` are the cells of a position that a game reaches and that is not over."""
 
     name: str
 
     def score(self, position: Position) -> int:
-        """The score of a position for the side to move; NotSettled if it is not certain."""
+        """The score of any position for the side to move; NotSettled if it is not certain."""
 
-    def children(self, position: Position) -> Children:
+    def children(self, x: int, o: int) -> Children:
         """What is known of each move."""
 
-    def first_best(self, position: Position, score: int) -> int:
+    def first_best(self, x: int, o: int, score: int) -> int:
         """The first cell whose claim has the position's own score, which is known; NotSettled if it is not found."""
 
 
@@ -44,13 +44,13 @@ class Stored:
         self.store = store
         self.score = store.score
 
-    def children(self, position: Position) -> Children:
+    def children(self, x: int, o: int) -> Children:
         """What is known of each move."""
-        return Children(list(self.store.children(position)), exact=True)
+        return Children(list(self.store.children(x, o)), exact=True)
 
-    def first_best(self, position: Position, score: int) -> int:
+    def first_best(self, x: int, o: int, score: int) -> int:
         """The first cell whose claim has the position's own score, which is known."""
-        for cell, worth in self.store.children(position):
+        for cell, worth in self.store.children(x, o):
             if worth == score:
                 return cell
-        raise self.store.damaged(f"no move from board {str(position)!r} has its score")
+        raise self.store.damaged(f"no move from board {str(Position(self.store.game, x, o))!r} has its score")

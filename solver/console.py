@@ -31,11 +31,16 @@ class GameType(click.ParamType[Game]):
 
     name = "R,C,K"
 
+    def __init__(self, *, solvable: bool = True) -> None:
+        """Take any game, or only those that can be solved."""
+        self.solvable = solvable
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
-        """The game that was named, if it is one that a store can be of."""
+        """The game that was named."""
         try:
             game = value if isinstance(value, Game) else parse_game(value)
-            require_solvable(game)
+            if self.solvable:
+                require_solvable(game)
             return game
         except Ttt4Error as error:
             raise Refusal(error) from error
@@ -45,9 +50,19 @@ game_option = click.option(
     "--game", type=GameType(), default=DEFAULT_GAME, show_default=True,
     help="Rows, columns, how many in a row, at most 25 cells. In 3,3,3,misere whoever completes a line loses.",
 )  # fmt: skip
+any_game_option = click.option(
+    "--game", type=GameType(solvable=False), default=DEFAULT_GAME, show_default=True,
+    help="Rows, columns, how many in a row. In 3,3,3,misere whoever completes a line loses.",
+)  # fmt: skip
 store_option = click.option(
     "--store", type=click.Path(), help="The store's path, instead of the usual place (or set TTT4_STORE)."
 )
+
+
+def plain_where_asked() -> None:
+    """Use no colour if NO_COLOR is set or the terminal has none; click itself sees to pipes."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        click.get_current_context().color = False
 
 
 def command_errors(command: Callable[..., None]) -> Callable[..., None]:

@@ -5,7 +5,6 @@ in, else in the user's data folder.
 """
 
 import os
-import shlex
 
 from solver.game import DEFAULT_GAME, Game
 
@@ -25,8 +24,14 @@ def named_store(given: str | os.PathLike[str] | None = None) -> str | None:
 
 def build_command(game: Game | None, path: str | os.PathLike[str], *, force: bool = False) -> str:
     """What to type to have the store of a game at a path; of the default game if it is not known."""
-    named = ["--game", game.name] if game and game.name != DEFAULT_GAME else []
-    return shlex.join(["ttt4-solve", "build", *named, "--store", os.fspath(path), *(["--force"] if force else [])])
+    from shlex import join  # only now: most answers name no command
+
+    words = ["ttt4-solve", "build"]
+    if game and game.name != DEFAULT_GAME:
+        words += ["--game", game.name]
+    if not game or os.fspath(path) != store_path(game):
+        words += ["--store", os.fspath(path)]
+    return join([*words, "--force"] if force else words)
 
 
 def store_name(game: Game) -> str:

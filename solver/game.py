@@ -37,12 +37,12 @@ class Game:
     lines: tuple[int, ...]
     misere: bool = False
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """How many cells the board has."""
         return self.rows * self.columns
 
-    @property
+    @cached_property
     def full(self) -> int:
         """The set of all cells."""
         return (1 << self.cells) - 1
@@ -58,7 +58,10 @@ class Game:
 
     def completes(self, stones: int, cell: int) -> bool:
         """Whether a set of cells that contains `cell` holds a line through it."""
-        return any(line & stones == line for line in self.lines_through[cell])
+        for line in self.lines_through[cell]:  # noqa: SIM110 - any() takes twice as long, and all moves pass here
+            if line & stones == line:
+                return True
+        return False
 
     def cell_name(self, cell: int) -> str:
         """The name of a cell: its column's letters, then its row's number from the top (`a1`)."""

@@ -54,30 +54,14 @@ class Index:
         """Index `game` under `group`, which any subgroup of its symmetries may be."""
         self.game = game
         self.group = tuple(group)
-        self._images = Images(self.group)
-        self._turns: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self.images = Images(self.group)
+        self.turns = _Turns(self.images)
 
     def locate(self, x: int, o: int) -> Place:
         """The place of the position with these cells of X and of O."""
-        half, ways = self.turns(x)
+        half, ways = self.turns[x]
         empty = self.game.cells - x.bit_count() - o.bit_count()
-        return Place(empty, half, rank(half, self.turned(o, ways[0])), self.group[ways[0]])
-
-    def turns(self, x: int) -> tuple[int, tuple[int, ...]]:
-        """The half of X's cells, and the numbers of the symmetries that turn them into it."""
-        found = self._turns.get(x)
-        if found is None:
-            images = self._images.of(x)
-            half = min(images)
-            found = half, tuple(which for which, moved in enumerate(images) if moved == half)
-            if len(self._turns) >= _KEPT:
-                self._turns.clear()
-            self._turns[x] = found
-        return found
-
-    def turned(self, cells: int, which: int) -> int:
-        """The image of cells under the group's symmetry of that number."""
-        return self._images.one(cells, which)
+        return Place(empty, half, rank(half, self.images.one(o, ways[0])), self.group[ways[0]])
 
     def position(self, empty: int, half: int, place: int) -> tuple[int, int]:
         """X's cells and O's cells at a place: the inverse of `locate` up to symmetry."""
@@ -85,13 +69,29 @@ class Index:
 
     def canonical(self, x: int, o: int) -> tuple[int, int, Symmetry]:
         """The smallest image of a position, X's cells first, and a symmetry that gives it."""
-        half, ways = self.turns(x)
-        os, which = min((self.turned(o, which), which) for which in ways)
+        half, ways = self.turns[x]
+        os, which = min([(self.images.one(o, which), which) for which in ways])
         return half, os, self.group[which]
 
     def back(self, g: Symmetry, cells: int) -> int:
         """Cells of the turned board as cells of the asker's."""
         return image(inverse(g), cells)
+
+
+class _Turns(dict[int, tuple[int, tuple[int, ...]]]):
+    """For each set of X's cells its half, and the numbers of the symmetries that turn it into that."""
+
+    def __init__(self, images: Images) -> None:
+        super().__init__()
+        self._images = images
+
+    def __missing__(self, x: int) -> tuple[int, tuple[int, ...]]:
+        images = self._images.of(x)
+        half = min(images)
+        if len(self) >= _KEPT:
+            self.clear()
+        found = self[x] = half, tuple([which for which, moved in enumerate(images) if moved == half])
+        return found
 
 
 def rank(half: int, os: int) -> int:

@@ -15,6 +15,11 @@ from operator import and_
 from solver.errors import BoardError
 from solver.game import Game
 
+_NO_MARK = re.compile(r"[^XxOo._\-/0-9]")
+_RUN = re.compile(r"\d{1,9}")
+_XS = str.maketrans("XO._-", "10000")
+_OS = str.maketrans("XO._-", "01000")
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -96,6 +101,17 @@ def parse(game: Game, text: str) -> Position:
     return check(Position(game, *_stones(game, text)))
 
 
+def after_moves(game: Game, text: str) -> Position:
+    """The position that moves such as `b2 c3 a1` lead to from the empty board; BoardError if one cannot be made."""
+    position = Position(game)
+    for number, name in enumerate(text.replace(",", " ").split(), 1):
+        try:
+            position = position.play(game.cell(name))
+        except BoardError as error:
+            raise BoardError(f"move {number}, {name!r}: {error}") from None
+    return position
+
+
 def check(position: Position) -> Position:
     """The same position; BoardError, saying why, if no game could have reached it."""
     game = position.game
@@ -132,12 +148,12 @@ def is_reachable(position: Position) -> bool:
 
 def _stones(game: Game, text: str) -> tuple[int, int]:
     board = text.strip()
-    bad = re.search(r"[^XxOo._\-/0-9]", board)
+    bad = _NO_MARK.search(board)
     if bad:
         raise BoardError(f"board {text!r} has {bad[0]!r}: write X, O and . for an empty cell, rows joined by /")
     if len(board) > 10 * game.cells + 10:
         raise BoardError(f"board {text[:40] + '...'!r} is too long: {game.name} has {game.cells} cells")
-    marks = re.sub(r"\d{1,9}", lambda run: "." * min(int(run[0]), game.cells + 1), board.upper())
+    marks = _RUN.sub(lambda run: "." * min(int(run[0]), game.cells + 1), board.upper())
     rows = marks.split("/")
     if len(rows) > 1 and (len(rows) != game.rows or any(len(row) != game.columns for row in rows)):
         raise BoardError(
@@ -147,8 +163,8 @@ def _stones(game: Game, text: str) -> tuple[int, int]:
     cells = "".join(rows)
     if len(cells) != game.cells:
         raise BoardError(f"board {text!r} has {len(cells)} cells: {game.name} has {game.cells}")
-    x, o = (sum(1 << i for i, mark in enumerate(cells) if mark == who) for who in "XO")
-    return x, o
+    last_first = cells[::-1]
+    return int(last_first.translate(_XS), 2), int(last_first.translate(_OS), 2)
 
 
 @lru_cache(1 << 12)

@@ -95,27 +95,27 @@ class Store:
         if game is not self.game and game != self.game:
             raise StoreMismatch(f"store {self.path!r} is of game {self.game.name!r}, not of {game.name!r}")
         if not x & o and 0 <= x | o <= game.full and 0 <= x.bit_count() - o.bit_count() <= 1:
-            half, ways = self.index.turns(x)
+            half, ways = self.index.turns[x]
             page = self._cached.get((game.cells - x.bit_count() - o.bit_count(), half))
             if page is not None:  # so X has no line, and what O has is in the page
-                score = page[rank(half, self.index.turned(o, ways[0]))]
+                score = page[rank(half, self.index.images.one(o, ways[0]))]
                 if score != UNREACHED:
                     return score
         over = check(position).score_if_over()
         return self._read(x, o) if over is None else over
 
-    def children(self, position: Position) -> Iterator[tuple[int, int]]:
+    def children(self, x: int, o: int) -> Iterator[tuple[int, int]]:
         """Each cell that can be claimed in a position that is not over, and the score for who claims it, in order.
 
         Pages are looked at as the caller goes on, so whoever stops at a move pays for no later one.
         """
-        game, x, o = position.game, position.x, position.o
+        game = self.game
         free = game.full & ~(x | o)
         empty = free.bit_count() - 1
-        if position.mover == "O":
-            half, ways = self.index.turns(x)
+        if x.bit_count() > o.bit_count():
+            half, ways = self.index.turns[x]
             page = self.page(empty, half)
-            turned = self.index.turned(o, ways[0])
+            turned = self.index.images.one(o, ways[0])
             g = self.index.group[ways[0]]
             for cell in cells_of(free):
                 score = page[rank(half, turned | 1 << g[cell])]
@@ -124,13 +124,17 @@ class Store:
         won = -empty - 1 if game.misere else empty + 1
         for cell in cells_of(free):
             after = x | 1 << cell
-            yield cell, won if game.completes(after, cell) else -self._read(after, o)
+            if game.completes(after, cell):
+                yield cell, won
+                continue
+            half, ways = self.index.turns[after]
+            score = self.page(empty, half)[rank(half, self.index.images.one(o, ways[0]))]
+            yield cell, -score if score != UNREACHED else -self._read(after, o)
 
     def _read(self, x: int, o: int) -> int:
         """The score of a position in which X has no line."""
-        half, ways = self.index.turns(x)
-        page = self.page(self.game.cells - x.bit_count() - o.bit_count(), half)
-        score = page[rank(half, self.index.turned(o, ways[0]))]
+        empty, half, place, _ = self.index.locate(x, o)
+        score = self.page(empty, half)[place]
         if score == UNREACHED:
             raise self.damaged(f"it says that board {str(Position(self.game, x, o))!r} is never reached")
         return score
