@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import sys
 
@@ -33,7 +34,7 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     return value
 
 
-@click.command(cls=_BoardCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command("ttt4-query", cls=_BoardCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("board", required=False)
 @click.option("--moves", metavar="MOVES", help="The moves that led to the position, instead of BOARD: 'b2 c3 a1'.")
 @any_game_option
@@ -116,7 +117,7 @@ def _listed(title: str, moves: tuple[str, ...]) -> str:
 
 def _origin(oracle: Oracle, analysis: Analysis) -> str:
     if analysis.source == "store":
-        return f"From the store {oracle.path}."
+        return f"From the store {min(oracle.path, os.path.relpath(oracle.path), key=len)}."
     if analysis.exact:
         return "From a live search: exact."
     return f"From a live search, not finished in {oracle.seconds:g} s: allow more with --time."

@@ -110,6 +110,12 @@ class Oracle:
         if not settled:  # none is known to be best, but the first looks it
             moves[1:] = [move._replace(best=False) for move in moves[1:]]
         x, o, g = self._index.canonical(position.x, position.o)
+        line = [moves[0].move]
+        if settled:
+            first = min([g[cell] for cell, score in scores if score == best])
+            back = inverse(g)
+            with suppress(NotSettled):
+                line = [self._names[back[cell]][0] for cell in self._line(x, o, best, first)]
         return Analysis(
             game=self.game.name,
             board=str(position),
@@ -121,7 +127,7 @@ class Oracle:
             score=best,
             best=tuple([move.move for move in moves if move.best]),
             moves=tuple(moves),
-            mainline=self._mainline(x, o, g, best) if settled else (moves[0].move,),
+            mainline=tuple(line),
             canonical=str(Position(self.game, x, o)),
             source=self._source.name,
             exact=exact,
@@ -162,15 +168,7 @@ class Oracle:
         kept = outcome(max(score for _, score in scores))
         return sum(outcome(score) == kept for _, score in scores)
 
-    def _mainline(self, x: int, o: int, g: Symmetry, score: int) -> tuple[str, ...]:
-        """The moves of the canonical board's line, as they are called on the board that `g` turned."""
-        back = inverse(g)
-        try:
-            return tuple([self._names[back[cell]][0] for cell in self._line(x, o, score)])
-        except NotSettled:
-            return ()
-
-    def _line(self, x: int, o: int, score: int) -> tuple[int, ...]:
+    def _line(self, x: int, o: int, score: int, first: int | None = None) -> tuple[int, ...]:
         """The cells of the first best move on a canonical board, then of the first best reply, and so on to the end.
 
         Lines are kept, for after some moves many of them run together.
@@ -178,9 +176,10 @@ class Oracle:
         board = x, o
         line = self._lines.get(board)
         if line is None:
-            cell = self._source.first_best(x, o, score)
-            line = (cell,)
-            x, o, ended = self._claimed(x, o, cell)
+            if first is None:
+                first = self._source.first_best(x, o, score)
+            line = (first,)
+            x, o, ended = self._claimed(x, o, first)
             if not ended:
                 x, o, g = self._index.canonical(x, o)
                 back = inverse(g)

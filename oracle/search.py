@@ -1,6 +1,6 @@
 """Live search: what to answer with where no store is. Plain Python, so that a fresh process is quick.
 
-It looks 2 plies ahead, then 4, 8, 12 and so on, until every move is settled or time is up. To look d plies
+It looks 2 plies ahead, then 4, 8, 16 and so on, until every move is settled or time is up. To look d plies
 ahead gives a position's score if it ends within d plies under best play, else 0; so a score other than
 0 is exact as soon as its plies are no more than d, and one of 0 when d reaches the end of the game.
 
@@ -40,8 +40,11 @@ class Search:
         self.game = game
         self.seconds = seconds
         through = game.lines_through
-        busiest_first = sorted(range(game.cells), key=lambda cell: -len(through[cell]))
+        crossed = {line: sum(len(through[cell]) for cell in cells_of(line)) for line in game.lines}
+        busy = [(len(lines), sum(crossed[line] for line in lines)) for lines in through]
+        busiest_first = sorted(range(game.cells), key=busy.__getitem__, reverse=True)
         self.order = [(1 << cell, through[cell]) for cell in busiest_first]
+        self.rank = {cell: rank for rank, cell in enumerate(busiest_first)}
         both = [(*g, *(game.cells + cell for cell in g)) for g in group]
         self.images = Images(both) if len(both) > 1 else None
         self.known: dict[int, tuple[int, int, int]] = {}
@@ -66,7 +69,7 @@ class Search:
             run.settle(scores)
             return Children(list(scores.items()), exact=True)
         except _TimeUp:
-            ranked = sorted(scores.items(), key=lambda move: (-move[1], -run.promise(move[0])))
+            ranked = sorted(scores.items(), key=lambda move: (-move[1], -run.promise(move[0]), self.rank[move[0]]))
             return Children(ranked, exact=False)
 
     def first_best(self, x: int, o: int, score: int) -> int:
@@ -106,13 +109,21 @@ class _Run:
         depth = 2
         while cells:
             for cell in cells:
-                score = self.claim(cell, -_INFINITE, _INFINITE, depth)
+                score = self.claimed(cell, depth)
                 if self.left + 1 - abs(score) <= depth:
                     scores[cell] = score
             if depth >= self.left:
                 return
             cells = [cell for cell in cells if not scores[cell]]
-            depth = 4 if depth == 2 else depth + 4
+            depth *= 2
+
+    def claimed(self, cell: int, depth: int) -> int:
+        """The score for who claims a cell. Whether it is a win or a loss is asked first: most often neither."""
+        if self.claim(cell, -1, 0, depth) < 0:
+            return self.claim(cell, -_INFINITE, 0, depth)
+        if self.claim(cell, 0, 1, depth) > 0:
+            return self.claim(cell, 0, _INFINITE, depth)
+        return 0
 
     def claim(self, cell: int, alpha: int, beta: int, depth: int) -> int:
         """The score, as `_visit` gives it, for who claims a cell in the position asked about."""

@@ -50,7 +50,14 @@ class Game:
     @cached_property
     def lines_through(self) -> tuple[tuple[int, ...], ...]:
         """For each cell, the lines that contain it."""
-        return tuple(tuple(ln for ln in self.lines if ln >> cell & 1) for cell in range(self.cells))
+        through: list[list[int]] = [[] for _ in range(self.cells)]
+        for line in self.lines:
+            rest = line
+            while rest:
+                low = rest & -rest
+                through[low.bit_length() - 1].append(line)
+                rest ^= low
+        return tuple(map(tuple, through))
 
     def completed(self, stones: int) -> list[int]:
         """The lines that a set of cells contains."""

@@ -1,0 +1,196 @@
+"""The oracle beside easyAI and OpenSpiel on the same 4x4 positions, and a query beside a bare start of Python.
+
+Usage: pip install '.[bench]'; ttt4-solve build; python tests/bench/bench_oracle.py [--positions 200] [--rounds 5]
+
+All three are asked for the outcome and a best move of each position, and must agree on the outcome:
+- the oracle: a whole analysis, every move and the main line, from the store;
+- easyAI: Negamax with a transposition table that holds the answer already (asked once before);
+- OpenSpiel: the alpha-beta search of its Python library over its mnk game, which keeps nothing.
+Positions have 7 to 11 stones, because OpenSpiel's search takes minutes on earlier ones. Everything takes
+turns in one process, and each figure is the best round's: a ratio survives a busy machine, a time does not.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+
+import pyspiel
+from easyAI import Negamax, TranspositionTable, TwoPlayerGame
+from open_spiel.python.algorithms.minimax import alpha_beta_search
+
+from oracle.oracle import Oracle
+from solver.folders import store_path
+from solver.game import parse_game
+from solver.position import Position
+
+GAME = parse_game("4,4,4")
+OUTCOMES = ("draw", "win", "loss")
+
+
+class EasyAIGame(TwoPlayerGame):
+    """4,4,4 for easyAI: a list of cells, 0 for an empty one, else the player's number."""
+
+    def __init__(self, position: Position) -> None:
+        self.players = (None, None)
+        self.cells = [(position.x >> cell & 1) + 2 * (position.o >> cell & 1) for cell in range(GAME.cells)]
+        self.current_player = 1 if position.mover == "X" else 2
+        self.lines = [[cell for cell in range(GAME.cells) if line >> cell & 1] for line in GAME.lines]
+
+    def possible_moves(self) -> list[int]:
+        return [cell for cell, owner in enumerate(self.cells) if not owner]
+
+    def make_move(self, move: int) -> None:
+        self.cells[move] = self.current_player
+
+    def unmake_move(self, move: int) -> None:
+        self.cells[move] = 0
+
+    def lose(self) -> bool:
+        return any(all(self.cells[cell] == self.opponent_index for cell in line) for line in self.lines)
+
+    def is_over(self) -> bool:
+        return not self.possible_moves() or self.lose()
+
+    def scoring(self) -> int:
+        return -100 if self.lose() else 0
+
+    def ttentry(self) -> tuple[int, ...]:
+        return (self.current_player, *self.cells)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--positions", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    positions = drawn_positions(options.positions, 7, 11)
+    with Oracle(GAME, store_path(GAME)) as oracle:
+        compare(oracle, positions, options.rounds)
+        alone(oracle, drawn_positions(2000, 0, 15), options.rounds)
+    started(options.rounds * 4)
+
+
+def compare(oracle: Oracle, positions: Sequence[Position], rounds: int) -> None:
+    """The three side by side."""
+    asked: dict[str, Callable[[], list[str]]] = {
+        "ttt4": lambda: [str(oracle.analysis(position).outcome) for position in positions],
+        "easyAI": easyai_asked(positions),
+        "OpenSpiel": openspiel_asked(positions),
+    }
+    answers = {name: ask() for name, ask in asked.items()}
+    assert answers["ttt4"] == answers["easyAI"] == answers["OpenSpiel"]
+    times = in_turns(asked, rounds)
+    print(f"{len(positions)} positions of 7 to 11 stones, microseconds each, and times the oracle's:")
+    for name, seconds in times.items():
+        print(f"  {name:10} {1e6 * seconds / len(positions):12,.1f} {seconds / times['ttt4']:12,.1f}")
+
+
+def easyai_asked(positions: Sequence[Position]) -> Callable[[], list[str]]:
+    """Ask easyAI about the positions, with a table that all of them share."""
+    table = TranspositionTable()
+    ai = Negamax(GAME.cells, tt=table)
+    games = [EasyAIGame(position) for position in positions]
+
+    def ask() -> list[str]:
+        said = []
+        for game in games:
+            ai(game)
+            said.append(OUTCOMES[(ai.alpha > 0) - (ai.alpha < 0)])
+        return said
+
+    return ask
+
+
+def openspiel_asked(positions: Sequence[Position]) -> Callable[[], list[str]]:
+    """Ask OpenSpiel about the positions."""
+    game = pyspiel.load_game("mnk", {"m": 4, "n": 4, "k": 4})
+    states = []
+    for position in positions:
+        state = game.new_initial_state()
+        cells = [[cell for cell in range(GAME.cells) if own >> cell & 1] for own in (position.x, position.o)]
+        for ply in range(position.stones):
+            state.apply_action(cells[ply % 2][ply // 2])
+        states.append(state)
+
+    def ask() -> list[str]:
+        return [OUTCOMES[int(alpha_beta_search(game, state=state)[0])] for state in states]
+
+    return ask
+
+
+def alone(oracle: Oracle, positions: Sequence[Position], rounds: int) -> None:
+    """What one answer takes, on positions of all plies, once all were asked before."""
+    boards = [str(position) for position in positions]
+    store = oracle.path
+
+    def opened() -> None:
+        with Oracle(GAME, store) as fresh:
+            fresh.score(positions[0])
+
+    times = in_turns(
+        {
+            "score": lambda: [oracle.score(position) for position in positions],
+            "analysis": lambda: [oracle.analysis(position) for position in positions],
+            "board to JSON": lambda: [oracle.analysis(board).as_json() for board in boards],
+            "open + score": lambda: [opened() for _ in range(100)],
+            "an empty loop": lambda: [None for _ in range(len(positions))],
+        },
+        rounds,
+    )
+    print("microseconds:")
+    for name, seconds in times.items():
+        print(f"  {name:14} {1e6 * seconds / (100 if name == 'open + score' else len(positions)):10.2f}")
+    command = [str(Path(sys.executable).with_name("ttt4-query")), "-", "--store", store]
+    text = "\n".join(str(position) for position in drawn_positions(20_000, 0, 15))
+    start = perf_counter()
+    subprocess.run(command, input=text, text=True, stdout=subprocess.DEVNULL, check=True)
+    print(f"batch of 20,000 boards, from its start: {20_000 / (perf_counter() - start):,.0f} a second")
+
+
+def started(rounds: int) -> None:
+    """From process start to answer, beside Python importing two of our dependencies."""
+    query = [str(Path(sys.executable).with_name("ttt4-query")), "XX../OO../..../....", "--store", store_path(GAME)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+    def run(command: list[str]) -> Callable[[], object]:
+        return lambda: subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True)
+
+    asked = {"query": run(query), "python": run([sys.executable, "-c", "import click, lmdb"])}
+    for start in asked.values():
+        start()  # which leaves the bytecode behind
+    times = in_turns(asked, rounds)
+    print(f"ttt4-query {1e3 * times['query']:.0f} ms, python -c 'import click, lmdb' {1e3 * times['python']:.0f} ms: "
+          f"{times['query'] / times['python']:.2f} times")  # fmt: skip
+
+
+def in_turns(asked: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The seconds of the best round of each."""
+    best = dict.fromkeys(asked, float("inf"))
+    for _ in range(rounds):
+        for name, ask in asked.items():
+            start = perf_counter()
+            ask()
+            best[name] = min(best[name], perf_counter() - start)
+    return best
+
+
+def drawn_positions(count: int, fewest: int, most: int) -> list[Position]:
+    """Positions of games played at random that are not over, the same ones every time."""
+    rng = random.Random(4)
+    drawn: list[Position] = []
+    while len(drawn) < count:
+        position, stones = Position(GAME), rng.randint(fewest, most)
+        while position.stones < stones and not position.over:
+            position = position.play(rng.choice(position.legal))
+        if position.stones == stones and not position.over:
+            drawn.append(position)
+    return drawn
+
+
+if __name__ == "__main__":
+    main()
