@@ -5,6 +5,7 @@ import math
 import os
 import re
 import sys
+from contextlib import suppress
 
 import click
 
@@ -13,7 +14,7 @@ from oracle.drawing import draw_verdicts
 from oracle.oracle import SECONDS, Oracle
 from solver import __version__
 from solver.console import any_game_option, command_errors, plain_where_asked, store_option
-from solver.errors import BoardError
+from solver.errors import BoardError, Ttt4Error
 from solver.folders import build_command
 from solver.game import SOLVABLE_CELLS, Game
 from solver.position import Position, after_moves, parse
@@ -23,9 +24,10 @@ class _BoardCommand(click.Command):
     """A command to which `-X-/-O-/---` is a board, and no option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        boards = [arg for arg in args if re.fullmatch(r"-[XxOo._\-/0-9]{2,}", arg)]
-        options = [arg for arg in args if arg not in boards]
-        return super().parse_args(ctx, [*options, "--", *boards] if boards else args)
+        if "--" not in args:
+            boards = [arg for arg in args if re.fullmatch(r"-[0-9]*[XxOo._\-/][XxOo._\-/0-9]*", arg)]
+            args = [*(arg for arg in args if arg not in boards), "--", *boards]
+        return super().parse_args(ctx, args)
 
 
 def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -54,6 +56,9 @@ def main(
     With - boards are read from standard input, one a line, and answered with one JSON object a line.
 
     Answers come from the game's store, which ttt4-solve build makes, or else from a live search.
+
+    Exit codes: 0 done, 1 some lines were no boards, 2 wrong usage or a bad board, 3 no such store, 4 a
+    damaged store, 130 interrupted.
     """
     if (board is None) == (moves is None):
         raise click.UsageError("give one of BOARD, - and --moves: ttt4-query X.../.O../..../....")
@@ -82,6 +87,8 @@ def _advice(oracle: Oracle) -> str:
 
 def _answer_lines(oracle: Oracle) -> int:
     """Answer each line of standard input; the exit code, 1 if some were no boards."""
+    if sys.stdin is None or sys.stdout is None:
+        raise Ttt4Error("standard input or output is closed: boards are read from the one and answered on the other")
     failed = 0
     for line in sys.stdin.buffer:
         board = line.decode(errors="replace").strip()
@@ -117,7 +124,9 @@ def _listed(title: str, moves: tuple[str, ...]) -> str:
 
 def _origin(oracle: Oracle, analysis: Analysis) -> str:
     if analysis.source == "store":
-        return f"From the store {min(oracle.path, os.path.relpath(oracle.path), key=len)}."
+        with suppress(OSError):  # somebody deleted the current folder
+            return f"From the store {min(oracle.path, os.path.relpath(oracle.path), key=len)}."
+        return f"From the store {oracle.path}."
     if analysis.exact:
         return "From a live search: exact."
     return f"From a live search, not finished in {oracle.seconds:g} s: allow more with --time."

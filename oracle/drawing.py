@@ -1,9 +1,9 @@
 """Drawing: a board as text, readable without colour, and what each of its moves leads to.
 
         a    b    c
-    1   X    X    +1*
-    2   O    O    -2
-    3   -2   -2   -2
+     1  X    X    +1*
+     2  O    O    =
+     3  -2   -2   -2
 
 Verdicts are for the side to move: `+n` wins in n plies, `=` draws, `-n` loses in n plies.
 """
@@ -19,17 +19,23 @@ _LOOKS = {"X": {"fg": "bright_blue", "bold": True}, "O": {"fg": "yellow", "bold"
 """Blue and yellow are told apart by nearly every eye; the letters differ in any case."""
 
 
-def draw(position: Position, notes: Mapping[int, str], starred: Collection[int] = ()) -> str:
-    """The board with its rows and columns named, notes in empty cells, and a star behind some cells."""
+def draw(
+    position: Position, notes: Mapping[int, str], starred: Collection[int] = (), bracketed: int | None = None
+) -> str:
+    """The board with its rows and columns named, notes in empty cells, a star behind some cells, one in brackets."""
     game = position.game
     width = max([len(note) for note in notes.values()] + [len(game.cell_name(game.columns - 1)) - 1]) + 3
     label = len(str(game.rows)) + 1
     names = (game.cell_name(column)[:-1] for column in range(game.columns))
     lines = [" " * (label + 2) + "".join(f"{name:{width}}" for name in names).rstrip()]
     for row in range(game.rows):
-        cells = range(row * game.columns, (row + 1) * game.columns)
-        drawn = "".join(_cell(position, cell, notes.get(cell, "."), cell in starred, width) for cell in cells)
-        lines.append(f"{row + 1:{label}}  {drawn.rstrip()}")
+        drawn = " "
+        for cell in range(row * game.columns, (row + 1) * game.columns):
+            text = _cell(position, cell, notes.get(cell, "."), cell in starred)
+            tail = "]" if cell == bracketed else "*" if cell in starred else ""
+            drawn = (drawn[:-1] + "[" if cell == bracketed else drawn) + text + tail
+            drawn += " " * (width - len(click.unstyle(text)) - len(tail))
+        lines.append(f"{row + 1:{label}} {drawn.rstrip()}")
     return "\n".join(lines)
 
 
@@ -52,8 +58,7 @@ def verdict(move: Move, *, exact: bool) -> str:
     return f"{'+' if move.score > 0 else '-'}{move.plies}"
 
 
-def _cell(position: Position, cell: int, note: str, starred: bool, width: int) -> str:
+def _cell(position: Position, cell: int, note: str, starred: bool) -> str:
     mark = "X" if position.x >> cell & 1 else "O" if position.o >> cell & 1 else None
-    text = (mark or note) + "*" * starred
-    looks = _LOOKS[mark] if mark else {"bold": starred, "dim": not starred}
-    return click.style(text, **looks) + " " * (width - len(text))
+    looks = _LOOKS[mark] if mark else {"bold": True} if starred else {"dim": True}
+    return click.style(mark or note, **looks)

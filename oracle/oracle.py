@@ -15,7 +15,7 @@ from oracle.answers import Analysis, Move, outcome
 from oracle.source import NotSettled, Source, Stored
 from solver.errors import BoardError, GameError, StoreError
 from solver.folders import named_store, store_path
-from solver.game import DEFAULT_GAME, SOLVABLE_CELLS, Game, parse_game
+from solver.game import DEFAULT_GAME, SOLVABLE_CELLS, Game, parse_game, require_solvable
 from solver.index import Index
 from solver.position import Position, check, parse
 from solver.store import Store
@@ -24,7 +24,8 @@ from solver.symmetry import Symmetry, inverse, symmetries
 SECONDS = 2.0
 """How long a live search may take, if nothing else is said."""
 
-_LINES_KEPT = 1 << 16
+_KEPT = 1 << 16
+"""How many canonical boards' lines and choices are kept."""
 
 Default = TypeVar("Default")
 
@@ -53,7 +54,10 @@ class Oracle:
         self.seconds = seconds
         self.path = store_path(self.game, store)
         self._store = None
-        if not live and (named_store(store) or os.path.exists(self.path)):
+        if store:
+            require_solvable(self.game)
+        solvable = self.game.cells <= SOLVABLE_CELLS
+        if not live and solvable and (named_store(store) or os.path.exists(self.path)):
             self._store = Store(self.path, self.game)
             self._source: Source = Stored(self._store)
             self._index = self._store.index
@@ -63,6 +67,7 @@ class Oracle:
             self._index = Index(self.game, _group(self.game))
             self._source = Search(self.game, self._index.group, seconds)
         self._lines: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._choices: dict[tuple[int, int], tuple[int, int]] = {}
         self._names = [(self.game.cell_name(cell), *divmod(cell, self.game.columns)) for cell in range(self.game.cells)]
 
     def __enter__(self) -> "Oracle":
@@ -138,18 +143,9 @@ class Oracle:
         position = self._position(board)
         if position.over:
             raise BoardError(f"board {str(position)!r} has no move: the game is over")
-        scores, exact = self._source.children(position.x, position.o)
-        score = max(score for _, score in scores)
-        empty = self.game.cells - position.stones
-        if not exact and score == 0:
-            return _move(self._names[scores[0][0]], 0, empty, True)
-        best = [cell for cell, worth in scores if worth == score]
-        if len(best) > 1:
-            _, _, g = self._index.canonical(position.x, position.o)
-            best.sort(key=g.__getitem__)
-            with suppress(NotSettled):
-                best.sort(key=lambda cell: self._safe_replies(position.play(cell)))
-        return _move(self._names[best[0]], score, empty, True)
+        x, o, g = self._index.canonical(position.x, position.o)
+        cell, score = self._choice(x, o)
+        return _move(self._names[inverse(g)[cell]], score, self.game.cells - position.stones, True)
 
     def _position(self, board: Position | str) -> Position:
         if isinstance(board, str):
@@ -158,13 +154,32 @@ class Oracle:
             raise GameError(f"board {str(board)!r} is of game {board.game.name!r}, not of {self.game.name!r}")
         return check(board)
 
-    def _safe_replies(self, position: Position) -> int:
+    def _choice(self, x: int, o: int) -> tuple[int, int]:
+        """The cell that the oracle claims on a canonical board, and its score. What is certain is kept."""
+        choice = self._choices.get((x, o))
+        if choice:
+            return choice
+        scores, certain = self._source.children(x, o)
+        score = max(score for _, score in scores)
+        best = [cell for cell, worth in scores if worth == score]
+        if len(best) > 1 and (certain or score):
+            try:
+                best.sort(key=lambda cell: self._safe_replies(*self._claimed(x, o, cell)))
+            except NotSettled:
+                certain = False
+        if certain:
+            if len(self._choices) >= _KEPT:
+                self._choices.clear()
+            self._choices[x, o] = best[0], score
+        return best[0], score
+
+    def _safe_replies(self, x: int, o: int, ended: bool) -> int:
         """How many moves keep the mover's outcome; as there are as many moves after any one, this ranks their share."""
-        if position.over:
+        if ended:
             return 0
-        scores, exact = self._source.children(position.x, position.o)
+        scores, exact = self._source.children(x, o)
         if not exact:
-            raise NotSettled(f"board {str(position)!r} takes too long")
+            raise NotSettled(f"board {str(Position(self.game, x, o))!r} takes too long")
         kept = outcome(max(score for _, score in scores))
         return sum(outcome(score) == kept for _, score in scores)
 
@@ -184,7 +199,7 @@ class Oracle:
                 x, o, g = self._index.canonical(x, o)
                 back = inverse(g)
                 line += tuple([back[cell] for cell in self._line(x, o, -score)])
-            if len(self._lines) >= _LINES_KEPT:
+            if len(self._lines) >= _KEPT:
                 self._lines.clear()
             self._lines[board] = line
         return line

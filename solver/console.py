@@ -22,7 +22,7 @@ class Refusal(click.ClickException):
 
     def __init__(self, error: Ttt4Error) -> None:
         """Carry the error's message and code."""
-        super().__init__(str(error))
+        super().__init__(str(error).replace("\n", "\\n"))
         self.exit_code = error.exit_code  # type: ignore[misc]  # click declares it for the class
 
 

@@ -146,23 +146,27 @@ def is_reachable(position: Position) -> bool:
     return True
 
 
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:60]}...")
+
+
 def _stones(game: Game, text: str) -> tuple[int, int]:
     board = text.strip()
     bad = _NO_MARK.search(board)
     if bad:
-        raise BoardError(f"board {text!r} has {bad[0]!r}: write X, O and . for an empty cell, rows joined by /")
+        raise BoardError(f"board {_short(text)} has {bad[0]!r}: write X, O and . for an empty cell, rows joined by /")
     if len(board) > 10 * game.cells + 10:
-        raise BoardError(f"board {text[:40] + '...'!r} is too long: {game.name} has {game.cells} cells")
+        raise BoardError(f"board {_short(text)} is too long: {game.name} has {game.cells} cells")
     marks = _RUN.sub(lambda run: "." * min(int(run[0]), game.cells + 1), board.upper())
     rows = marks.split("/")
     if len(rows) > 1 and (len(rows) != game.rows or any(len(row) != game.columns for row in rows)):
         raise BoardError(
-            f"board {text!r} has rows of {', '.join(str(len(row)) for row in rows)} cells: "
+            f"board {_short(text)} has rows of {', '.join(str(len(row)) for row in rows)} cells: "
             f"{game.name} has {game.rows} rows of {game.columns}"
         )
     cells = "".join(rows)
     if len(cells) != game.cells:
-        raise BoardError(f"board {text!r} has {len(cells)} cells: {game.name} has {game.cells}")
+        raise BoardError(f"board {_short(text)} has {len(cells)} cells: {game.name} has {game.cells}")
     last_first = cells[::-1]
     return int(last_first.translate(_XS), 2), int(last_first.translate(_OS), 2)
 

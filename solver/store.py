@@ -311,6 +311,8 @@ def _open(path: str, game: Game | None) -> lmdb.Environment:
         raise missing(path, game) from None
     except OSError as error:
         raise StoreError(f"cannot open store {path!r}: {error.strerror}; name another path with --store") from error
+    except UnicodeEncodeError as error:
+        raise StoreError(f"cannot open store {path!r}: LMDB takes names in UTF-8 alone; rename it") from error
     except lmdb.Error as error:
         if os.path.isdir(path) or not os.access(path, os.R_OK):
             raise StoreError(f"cannot open store {path!r}: {error}; name another path with --store") from error

@@ -1,0 +1,192 @@
+"""Drawing: every cell is there, under its column's letter, readable with colour and without."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle.drawing
+from oracle import Oracle
+from oracle.drawing import draw, draw_verdicts, verdict
+from solver.game import parse_game
+from solver.position import Position
+
+COMMAND = str(Path(sys.executable).with_name("ttt4-query"))
+GAMES = ["3,3,3", "3,3,3,misere", "2,4,2", "4,4,3", "1,8,3", "8,1,3", "4,4,4,misere", "5,5,4"]
+WIDE = ["1,30,5", "12,30,5", "12,3,3", "3,60,3", "100,2,3", "2,703,2"]
+OPEN = ".XX./O.O./O..O/.X.X"
+
+
+def at(name: str, board: str) -> Position:
+    return Position(parse_game(name), *naive.masks(board))
+
+
+@st.composite
+def plays(draw: st.DrawFn, *names: str) -> tuple[str, str]:
+    """A game and a board that it reaches, oftener finished than not."""
+    name = draw(st.sampled_from(names))
+    rules = naive.Game.named(name)
+    order = draw(st.permutations(range(rules.cells)))
+    return name, naive.played(rules, order[: draw(st.sampled_from([rules.cells, draw(st.integers(0, rules.cells))]))])
+
+
+def cells_in(drawn: str, columns: int) -> Iterator[tuple[str, str]]:
+    """The name and text of every cell, as an eye finds them: in its row, from where its column's letters begin."""
+    header, *rows = drawn.split("\n")
+    starts = [match.start() for match in re.finditer(r"\S+", header)]
+    assert len(starts) == columns
+    assert len({len(row) - len(row[: starts[0]].rstrip()) - len(row[starts[0] :]) for row in rows}) == 1
+    for row in rows:
+        for start, end in zip(starts, [*starts[1:], len(row) + 1], strict=True):
+            assert row[start - 2 : start] == "  "
+            yield header[start:].split()[0] + row[: starts[0]].strip(), row[start:end].strip()
+
+
+def seen(drawn: str, position: Position) -> list[str]:
+    """Every cell's text in order, once each is found under its own name."""
+    names, notes = zip(*cells_in(click.unstyle(drawn), position.game.columns), strict=True)
+    assert list(names) == [position.game.cell_name(cell) for cell in range(position.game.cells)]
+    return list(notes)
+
+
+@given(plays(*GAMES))
+def test_every_cell_stands_in_its_column_with_its_mark(play: tuple[str, str]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a drawing shows every cell where its name says
+    name, board = play
+    assert seen(draw(at(name, board), {}), at(name, board)) == list(board)
+
+
+@given(plays(*WIDE), st.data())
+def test_boards_of_many_rows_and_columns_align_too(play: tuple[str, str], data: st.DataObject) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: notes of any width keep the columns apart
+    name, board = play
+    position = at(name, board)
+    free = [cell for cell, mark in enumerate(board) if mark == "."] or [0]
+    note = st.sampled_from(["=", "?", "+1", "-12", "+128"])
+    notes = data.draw(st.dictionaries(st.sampled_from(free), note, max_size=20))
+    starred = data.draw(st.sets(st.integers(0, len(board) - 1), max_size=20))
+    expected = [mark if mark != "." else notes.get(cell, ".") for cell, mark in enumerate(board)]
+    assert seen(draw(position, notes, starred), position) == [
+        text + "*" * (cell in starred) for cell, text in enumerate(expected)
+    ]
+
+
+@given(plays("3,3,3", "3,3,3,misere", "2,4,2"))
+def test_every_empty_cell_has_minimax_s_verdict(play: tuple[str, str]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: verdicts are minimax's, and the best are starred
+    name, board = play
+    rules = naive.Game.named(name)
+    with Oracle(name, live=True, seconds=99) as asked:
+        notes = seen(draw_verdicts(at(name, board), asked.analysis(board)), at(name, board))
+    if naive.over(rules, board):
+        return
+    best = naive.score(rules, board)
+    for cell, mark in enumerate(board):
+        score = -naive.score(rules, naive.claim(board, cell)) if mark == "." else 0
+        plies = rules.cells + 1 - abs(score) - naive.stones(board)
+        shown = f"{score and '+-'[score < 0]}{plies}" if score else "="
+        assert notes[cell] == (mark if mark != "." else shown + "*" * (score == best))
+
+
+@given(plays("4,4,4"))
+def test_a_4x4_board_shows_16_marks_and_verdicts_of_its_analysis(store4: Path, play: tuple[str, str]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a drawing and the analysis say the same
+    with Oracle(store=store4) as asked:
+        analysis = asked.analysis(play[1])
+    notes = seen(draw_verdicts(at(*play), analysis), at(*play))
+    assert len(notes) == 16
+    for move in analysis.moves:
+        said = "=" if move.outcome == "draw" else f"{'+' if move.outcome == 'win' else '-'}{move.plies}"
+        assert notes[4 * move.row + move.col] == said + "*" * (move.move in analysis.best)
+    if not analysis.over:
+        assert [note for note in notes if note in "XO"] == [mark for mark in play[1] if mark in "XO"]
+
+
+@given(plays("3,3,3", "4,4,3", "4,4,3,misere", "2,4,2"))
+def test_exactly_the_lines_that_ended_the_game_are_starred(play: tuple[str, str]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a finished game shows why it is over
+    name, board = play
+    rules = naive.Game.named(name)
+    if naive.over(rules, board):
+        with Oracle(name, live=True) as asked:
+            notes = seen(draw_verdicts(at(name, board), asked.analysis(board)), at(name, board))
+        ended = {cell for line in naive.lines(rules) if len({board[c] for c in line} - {"."}) == 1
+                 for cell in line if all(board[c] != "." for c in line)}  # fmt: skip
+        assert notes == [mark + "*" * (cell in ended) for cell, mark in enumerate(board)]
+        assert bool(ended) == (naive.completer(rules, board) is not None)
+
+
+def test_two_lines_that_end_the_game_together_are_both_starred() -> None:
+    board = "XXXXXOO.XOO.XOO."
+    with Oracle(live=True) as asked:
+        notes = seen(draw_verdicts(at("4,4,4", board), asked.analysis(board)), at("4,4,4", board))
+    assert notes == ["X*"] * 4 + ["X*", "O", "O", "."] * 3
+
+
+def test_what_no_search_has_settled_is_a_question_mark() -> None:
+    with Oracle("5,5,4", live=True, seconds=0) as asked:
+        analysis = asked.analysis("25")
+        notes = seen(draw_verdicts(at("5,5,4", "." * 25), analysis), at("5,5,4", "." * 25))
+    assert (sorted(notes)[:-1], max(notes)) == (["?"] * 24, "?*")
+    assert notes[12] == "?*"
+    assert {verdict(move, exact=True) for move in analysis.moves} == {"="}
+
+
+@given(plays("4,4,4", "3,4,3"))
+def test_colour_changes_nothing_but_colour(play: tuple[str, str]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: marks keep their letters, and each has one look of its own
+    name, board = play
+    drawn = draw(at(name, board), {})
+    looks = re.findall(r"((?:\x1b\[[\d;]*m)+)([XO.])\x1b\[0m", drawn)
+    assert [mark for _, mark in looks] == list(board)
+    assert len({look for look, _ in looks}) == len(set(looks)) == len(set(board))
+
+
+def on_a_terminal(*arguments: object, **env: str) -> str:
+    """What the command writes to a pseudo-terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([COMMAND, *map(str, arguments)], stdout=theirs, env=surroundings(env)) as process:
+        os.close(theirs)
+        written = b""
+        try:
+            while block := os.read(ours, 1 << 16):
+                written += block
+        except OSError:
+            pass  # how Linux says that nobody holds the other end any more
+    os.close(ours)
+    assert process.returncode == 0
+    return written.decode().replace("\r\n", "\n")
+
+
+def surroundings(env: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")} | env
+
+
+@pytest.mark.parametrize("asked", [[OPEN], ["XXXX/OOO./..../...."]])
+def test_colour_goes_to_a_terminal_that_has_it_and_nowhere_else(asked: list[str], store4: Path) -> None:
+    asked = [*asked, "--store", str(store4)]
+    piped = subprocess.run([COMMAND, *asked], env=surroundings({"TERM": "xterm"}), capture_output=True, text=True)
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert "\x1b" not in piped.stdout
+    coloured = on_a_terminal(*asked, TERM="xterm")
+    assert "\x1b[" in coloured
+    assert click.unstyle(coloured) == piped.stdout
+    assert on_a_terminal(*asked, TERM="dumb") == piped.stdout
+    assert on_a_terminal(*asked, TERM="xterm", NO_COLOR="1") == piped.stdout
+
+
+def test_the_example_in_the_docstring_is_a_drawing(store3: Path) -> None:
+    with Oracle("3,3,3", store3) as asked:
+        drawn = draw_verdicts(at("3,3,3", "XX.OO...."), asked.analysis("XX./OO./..."))
+    assert click.unstyle(drawn) == "\n".join(
+        line.removeprefix("    ") for line in str(oracle.drawing.__doc__).split("\n\n")[1].split("\n")
+    )

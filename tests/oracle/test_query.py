@@ -1,0 +1,375 @@
+"""`ttt4-query`: what it answers, in words and as JSON, and how it refuses."""
+
+import json
+import random
+import re
+import signal
+import string
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from select import select
+from typing import Any
+
+import click
+import naive
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oracle.cli import main
+from solver import __version__
+from solver.errors import BoardError
+from solver.game import grid
+from solver.position import parse
+
+FOUR = grid(4, 4, 4)
+COMMAND = str(Path(sys.executable).with_name("ttt4-query"))
+OPEN, X_WON, O_WON, FULL = "XX../OO../..../....", "XXXX/OOO./..../....", "OOOO/XXX./X.../....", "XXOO/OOXX/XXOO/OOXX"
+KEYS = {
+    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "best", "moves", "mainline", "canonical",
+    "source", "exact",
+}  # fmt: skip
+MOVE_KEYS = {"move", "row", "col", "outcome", "plies", "score", "best"}
+Run = Callable[..., Any]
+in_one_test = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # nothing in them changes
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty folder, from which no store is found."""
+    for name in ("TTT4_STORE", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONUNBUFFERED"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "nowhere").mkdir()
+    monkeypatch.chdir(tmp_path / "nowhere")
+    return tmp_path / "nowhere"
+
+
+def started(*arguments: object, **streams: Any) -> Any:
+    """The command as a process, its streams pipes without buffers."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen([COMMAND, *map(str, arguments)], bufsize=0, **(pipes | streams))
+
+
+def answered(said: bytes, *arguments: object) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code of `ttt4-query -` and its answers to what is said, which are one a line."""
+    process = started("-", *arguments)
+    out, err = process.communicate(said)
+    assert err == b""
+    assert out == b"" or out.endswith(b"\n")
+    return process.returncode, [json.loads(line) for line in out.splitlines()]
+
+
+def refused(ran: Any, code: int, *words: str) -> bool:
+    """Whether a command ended so, with nothing on stdout and one line on stderr that has all the words."""
+    assert (ran.code, ran.out, len(ran.err.splitlines())) == (code, "", 1), ran
+    assert ran.err.startswith("Error: ")
+    return all(word in ran.err for word in words)
+
+
+def boards(*names: str) -> st.SearchStrategy[tuple[naive.Game, str, str]]:
+    """Rules, the game's name, and a board that a game reaches."""
+
+    @st.composite
+    def drawn(draw: st.DrawFn) -> tuple[naive.Game, str, str]:
+        name = draw(st.sampled_from(names))
+        rules = naive.Game.named(name)
+        order = draw(st.permutations(range(rules.cells)))
+        return rules, name, naive.played(rules, order[: draw(st.integers(0, rules.cells))])
+
+    return drawn()
+
+
+def in_words(rules: naive.Game, board: str) -> str:
+    """The sentence about a board, by minimax alone."""
+    score, who = naive.score(rules, board), naive.winner(rules, board)
+    if naive.over(rules, board):
+        return f"The game is over: {who + ' has won' if who else 'a draw'}."
+    if not score:
+        return f"{naive.mover(board)} to move: a draw with best play."
+    plies = rules.cells + 1 - abs(score) - naive.stones(board)
+    winner = naive.mover(board) if score > 0 else "XO"[naive.mover(board) == "X"]
+    moves = f"{(plies + 1) // 2} move{'s' if plies > 2 else ''}"
+    return f"{naive.mover(board)} to move: {winner} wins in {moves} ({plies} {'plies' if plies > 1 else 'ply'})."
+
+
+def named_cells(rules: naive.Game, names: str) -> list[int]:
+    return [int(name[1:]) * rules.columns - rules.columns + ord(name[0]) - ord("a") for name in names.split()]
+
+
+@in_one_test
+@given(boards("3,3,3", "3,3,3,misere"))
+def test_the_text_says_what_minimax_finds(store3: Path, run: Run, position: tuple[naive.Game, str, str]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: the outcome in words, the best moves and the main line are minimax's
+    rules, name, board = position
+    given_store = ["--store", store3] if name == "3,3,3" else ["--live"]
+    ran = run(main, board, "--game", name, *given_store)
+    assert (ran.code, ran.err) == (0, "")
+    assert in_words(rules, board) in ran.out.splitlines()
+    assert ("Best" in ran.out) == ("Main line" in ran.out) == (not naive.over(rules, board))
+    if not naive.over(rules, board):
+        best = named_cells(rules, re.search(r"^Best +(.*)$", ran.out, re.M)[1])  # type: ignore[index]
+        scores = {cell: -naive.score(rules, naive.claim(board, cell)) for cell in range(9) if board[cell] == "."}
+        assert best == [cell for cell, score in scores.items() if score == max(scores.values())]
+        for cell in named_cells(rules, re.search(r"^Main line +(.*)$", ran.out, re.M)[1]):  # type: ignore[index]
+            assert -naive.score(rules, naive.claim(board, cell)) == naive.score(rules, board)
+            board = naive.claim(board, cell)
+        assert naive.over(rules, board)
+
+
+@pytest.mark.parametrize(
+    ("board", "sentence"),
+    [
+        (OPEN, "X to move: a draw with best play."),
+        (".XX./O.O./O..O/.X.X", "X to move: X wins in 3 moves (5 plies)."),
+        ("XXX./OOO./..../....", "X to move: X wins in 1 move (1 ply)."),
+        ("XXX./XO.O/XO../.O..", "O to move: X wins in 1 move (2 plies)."),
+        (X_WON, "The game is over: X has won."),
+        (O_WON, "The game is over: O has won."),
+        (FULL, "The game is over: a draw."),
+    ],
+)
+def test_the_answer_is_the_same_from_a_store_and_from_search(store4: Path, run: Run, board: str, sentence: str) -> None:
+    stored = run(main, board, "--store", store4).out.splitlines()
+    searched = run(main, board, "--live", "--time", "99").out.splitlines()
+    assert stored[:-1] == searched[:-1]
+    assert sentence in stored
+    assert (stored[-1].endswith("4x4x4.ttt4."), searched[-1]) == (True, "From a live search: exact.")
+
+
+@in_one_test
+@given(boards("4,4,4", "5,5,4"))
+def test_no_line_is_longer_than_80_columns(store4: Path, run: Run, position: tuple[naive.Game, str, str]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a page fits a terminal
+    _, name, board = position
+    if not Path("s").exists():
+        Path("s").symlink_to(store4)
+    ran = run(main, board, "--game", name, *(["--store", "s"] if name == "4,4,4" else ["--live", "--time", "0"]))
+    assert ran.code == 0
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_a_list_of_moves_too_long_for_a_line_goes_on_below_itself(run: Run) -> None:
+    lines = run(main, "25", "--live", "--game", "5,5,1").out.splitlines()  # each of the 25 moves wins
+    first = next(number for number, line in enumerate(lines) if line.startswith("Best "))
+    assert max(map(len, lines)) <= 80
+    assert lines[first + 1].startswith(" " * 11)
+    assert len((lines[first] + lines[first + 1]).split()) == 1 + 25
+
+
+def test_json_is_one_object_of_these_keys(store4: Path, run: Run) -> None:
+    ran = run(main, OPEN, "--json", "--store", store4)
+    assert ran.out.count("\n") == 1
+    said = json.loads(ran.out)
+    assert set(said) == KEYS
+    assert [set(move) for move in said["moves"]] == [MOVE_KEYS] * 12
+    assert (said["game"], said["board"], said["to_move"], said["over"]) == ("4,4,4", OPEN, "X", False)
+    assert (said["outcome"], said["plies"], said["score"]) == ("draw", None, 0)
+    assert (said["source"], said["exact"], said["winner"]) == ("store", True, None)
+
+
+@pytest.mark.parametrize(("board", "winner"), [(X_WON, "X"), (O_WON, "O"), (FULL, None)])
+@pytest.mark.parametrize("misere", [False, True])
+def test_a_finished_game_has_no_turn_no_outcome_and_no_moves(
+    run: Run, board: str, winner: str | None, misere: bool
+) -> None:
+    said = json.loads(run(main, board, "--json", "--live", "--game", "4,4,4" + ",misere" * misere).out)
+    assert set(said) == KEYS
+    assert (said["to_move"], said["outcome"], said["over"], said["moves"]) == (None, None, True, [])
+    assert (said["best"], said["mainline"]) == ([], [])
+    assert said["winner"] == ({"X": "O", "O": "X"}[winner] if winner and misere else winner)
+
+
+def test_each_line_gets_the_line_that_json_gives_of_it(store4: Path, run: Run) -> None:
+    asked = [OPEN, "", "1x14", X_WON, "nonsense", ".XX./O.O./O..O/.X.X", "XX../..../..../....", FULL]
+    code, answers = answered("\n".join(asked).encode(), "--store", store4)
+    assert (code, len(answers)) == (1, len(asked))
+    for board, answer in zip(asked, answers, strict=True):
+        ran = run(main, board, "--json", "--store", store4)
+        error = ran.err.removeprefix("Error: ").strip()
+        assert answer == ({"error": error, "board": board} if ran.code else json.loads(ran.out))
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "found"),
+    [
+        (b"", 0, []),
+        (b"16", 0, ["16"]),
+        (b"16\r\nX15\r\n", 0, ["16", "X15"]),
+        (b"16\n\n16\n", 1, ["16", "", "16"]),
+        (b"\xff\xfe\n16\n", 1, ["\ufffd\ufffd", "16"]),
+        (b"\0\n\x1b[31m\n16", 1, ["\0", "\x1b[31m", "16"]),
+        (b"X" * 100_000 + b"\n16", 1, ["X" * 100_000, "16"]),
+    ],
+)
+def test_any_input_gets_an_answer_a_line(said: bytes, code: int, found: list[str], store4: Path) -> None:
+    ended, answers = answered(said, "--store", store4)
+    assert ended == code
+    for answer, board in zip(answers, found, strict=True):
+        if "error" in answer:
+            assert (list(answer), answer["board"]) == (["error", "board"], board)
+        else:
+            assert answer["board"] == str(parse(FOUR, board))
+
+
+def test_an_answer_comes_before_the_next_board_is_written(store4: Path) -> None:
+    with started("-", "--store", store4) as process:
+        for board in (OPEN, "bad", X_WON, "16", OPEN):
+            process.stdin.write(f"{board}\n".encode())
+            assert select([process.stdout], [], [], 60)[0], "it waits for more"
+            assert {"board": board}.items() <= json.loads(process.stdout.readline()).items() or board == "16"
+        assert process.communicate() == (b"", b"")
+    assert process.returncode == 1
+
+
+def test_a_reader_that_has_read_enough_leaves_no_traceback(store4: Path) -> None:
+    Path("boards").write_text("16\n" * 5000)
+    with open("boards", "rb") as boards, started("-", "--store", store4, stdin=boards) as process:
+        assert process.stdout.readline().startswith(b"{")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+@in_one_test
+@given(boards("4,4,4"), st.randoms(use_true_random=False))
+def test_moves_lead_to_the_position(
+    store4: Path, run: Run, position: tuple[naive.Game, str, str], rng: random.Random
+) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: moves in any case, behind spaces or commas, are played in turn
+    rules, _, board = position
+    xs, os = ([cell for cell in range(16) if board[cell] == mark] for mark in "XO")
+    rng.shuffle(xs)
+    rng.shuffle(os)
+    order = [(xs, os)[ply % 2][ply // 2] for ply in range(len(xs) + len(os))]
+    names = [rng.choice((str.lower, str.upper))(f"{'abcd'[cell % 4]}{cell // 4 + 1}") for cell in order]
+    ran = run(main, "--moves", "".join(name + rng.choice((" ", ",", ", ", "\n")) for name in names), "--json",
+              "--store", store4)  # fmt: skip
+    if naive.played(rules, order) == board:
+        assert json.loads(ran.out)["board"].replace("/", "") == board
+    else:  # a line was complete before the last move
+        assert refused(ran, 2, "the game is over")
+
+
+@pytest.mark.parametrize(
+    ("moves", "number"),
+    [("z9", 1), ("b2 b2", 2), ("a1 b1 e1", 3), ("a1,b1,c", 3), ("a1 a2 b1 b2 c1 c2 d1 d2", 8), ("é", 1), ("b2 \0", 2)],
+)
+def test_a_move_that_cannot_be_made_is_refused_by_its_number(moves: str, number: int, run: Run) -> None:
+    assert refused(run(main, "--moves", moves), 2, f"move {number}, ")
+
+
+@pytest.mark.parametrize("arguments", [[], ["16", "--moves", "a1"], ["-", "--moves", ""], ["16", "16"], ["--jsn"]])
+def test_a_wrong_use_ends_with_2(arguments: list[str], run: Run) -> None:
+    ran = run(main, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("Usage: ttt4-query ")
+    assert ran.err.splitlines()[-1].startswith("Error: ")
+
+
+@pytest.mark.parametrize("board", ["-X--/O---/----/----", "-x--o-----------", "-x2/o3/4/4", "-1-1/4/4/4", "-" * 16])
+@pytest.mark.parametrize("last", [False, True])
+def test_a_board_that_begins_with_a_dash_is_a_board(board: str, last: bool, store4: Path, run: Run) -> None:
+    options = ["--json", "--store", store4]
+    ran = run(main, *([*options, board] if last else [board, *options]))
+    assert json.loads(ran.out)["board"] == str(parse(FOUR, board))
+
+
+@pytest.mark.parametrize("form", ["1XX1/O1O1/O2O/1X1X", ".xx.o.o.o..o.x.x", "_XX_/O_O_/O__O/_X_X", "1xx1o1o1o2o1x1x"])
+def test_every_form_of_a_board_has_the_same_answer(form: str, store4: Path, run: Run) -> None:
+    assert run(main, form, "--store", store4) == run(main, ".XX./O.O./O..O/.X.X", "--store", store4)
+
+
+def texts(count: int) -> Iterator[str]:
+    """Texts that are boards, nearly boards, and anything but."""
+    rng = random.Random(5)
+    anything = "".join(chr(rng.randrange(sys.maxunicode + 1)) for _ in range(3000))
+    controls = "".join(map(chr, [*range(33), 127, 0x85, 0x2028, 0x2029])) + "X."
+    alphabets = ("XO.", "XOxo._-/0123456789", string.printable, controls, anything, "٣२೩𝟗²½０X/")
+    for number in range(count):
+        length = 9999 if number % 5000 == 0 else rng.choice((0, 1, 4, 16, 16, 19, 25))
+        yield "".join(rng.choices(rng.choice(alphabets), k=length))
+
+
+def refusal_of(text: str) -> str:
+    """What reading a board says against it: one line, or nothing. Any other error is the caller's failure."""
+    said = ""
+    try:
+        parse(FOUR, text)
+    except BoardError as error:
+        said = str(error)
+    assert len(said.splitlines()) <= 1, repr(text)
+    return said
+
+
+@pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_no_text_does_worse_than_be_refused_in_one_line(count: int) -> None:
+    boards = sum(not refusal_of(text) for text in texts(count))
+    assert count / 1000 < boards < count / 10
+
+
+@given(st.text())
+def test_no_text_that_hypothesis_finds_does_worse(text: str) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a text is a board, or is refused in one line
+    assert not refusal_of(text) or refusal_of(text).startswith("board ")
+
+
+def test_the_command_refuses_any_such_text_in_one_line(run: Run) -> None:
+    told = 0
+    for text in texts(4000):
+        if text != "-" and (message := refusal_of(text)):
+            assert run(main, "--", text) == (2, "", f"Error: {message}\n")
+            told += 1
+    assert told > 3000
+
+
+@pytest.mark.parametrize("time", ["nan", "-1", "-0.5", "-inf", "x", ""])
+def test_a_time_that_is_no_number_of_seconds_is_refused(time: str, run: Run) -> None:
+    ran = run(main, "16", f"--time={time}")
+    assert (ran.code, ran.out) == (2, "")
+    assert "Invalid value for '--time'" in ran.err.splitlines()[-1]
+
+
+def test_a_search_that_has_no_time_says_that_it_is_not_exact(run: Run) -> None:
+    asked = ["25", "--game", "5,5,4", "--live", "--time", "0"]
+    ran = run(main, *asked, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert json.loads(ran.out)["exact"] is False
+    page = run(main, *asked)
+    assert page.code == 0
+    assert "X to move: not settled" in page.out
+    assert "--time" in page.out.splitlines()[-1]
+
+
+def test_an_interrupt_ends_a_search_in_one_line() -> None:
+    with started("25", "--game", "5,5,4", "--time", "1000") as process:
+        assert b"searching live" in process.stderr.readline()  # said when all is loaded
+        process.send_signal(signal.SIGINT)
+        assert process.communicate() == (b"", b"Interrupted.\n")
+    assert process.returncode == 130
+
+
+def test_an_interrupt_ends_the_wait_for_a_board(store4: Path) -> None:
+    with started("-", "--store", store4) as process:
+        process.stdin.write(b"16\n")
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert (process.wait(), process.stderr.read()) == (130, b"Interrupted.\n")
+
+
+def test_help_tells_of_every_option_in_80_columns(run: Run) -> None:
+    ran = run(main, "--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Usage: ttt4-query [OPTIONS] [BOARD]")
+    assert max(map(len, ran.out.splitlines())) <= 80
+    for option in main.params:
+        if isinstance(option, click.Option):
+            assert option.help, option.name
+            assert option.opts[0] in ran.out
+    assert "ttt4-solve build" in ran.out
+
+
+def test_version_prints_the_version(run: Run) -> None:
+    assert run(main, "--version") == (0, f"ttt4-query, version {__version__}\n", "")

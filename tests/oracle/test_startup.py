@@ -1,0 +1,196 @@
+"""Starting `ttt4-query`: which store answers, or none, and what has to be loaded for that."""
+
+import json
+import random
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import lmdb
+import pytest
+
+from oracle.cli import main
+
+EMPTY = ".../.../..."
+THREE = ["--game", "3,3,3"]
+BUILD = "ttt4-solve build --game 3,3,3"
+Run = Callable[..., Any]
+
+LISTING = """
+import atexit, sys
+atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))
+from oracle.cli import main
+main()
+"""
+SLOW_TO_LOAD = {"numba", "numpy", "llvmlite", "hashlib", "multiprocessing", "pathlib", "solver.writer", "solver.build"}
+
+
+@pytest.fixture(autouse=True)
+def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The usual place of the store of 3x3, in which there is none."""
+    monkeypatch.delenv("TTT4_STORE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    (tmp_path / "nowhere").mkdir()
+    monkeypatch.chdir(tmp_path / "nowhere")
+    (tmp_path / "share" / "ttt4").mkdir(parents=True)
+    return tmp_path / "share" / "ttt4" / "3x3x3.ttt4"
+
+
+def loaded(*arguments: object) -> set[str]:
+    """The modules in a process at the end of an answer; boards are there on standard input."""
+    ran = subprocess.run(
+        [sys.executable, "-c", LISTING, *map(str, arguments)], input=f"{EMPTY}\nX8\n", capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout
+    return set(ran.stderr.splitlines()[-1].split())
+
+
+def refused(ran: Any, code: int, *words: str) -> bool:
+    """Whether a command ended so, with nothing on stdout and one line on stderr that has all the words."""
+    assert (ran.code, ran.out, len(ran.err.splitlines())) == (code, "", 1), ran
+    assert ran.err.startswith("Error: ")
+    return all(word in ran.err for word in words)
+
+
+@pytest.mark.parametrize("asked", [[EMPTY], [EMPTY, "--json"], ["-"], ["--moves", "b2 a1"]])
+def test_an_answer_from_a_store_loads_no_compiler_no_search_and_no_writer(asked: list[str], store3: Path) -> None:
+    modules = loaded(*asked, *THREE, "--store", store3)
+    assert {"lmdb", "solver.store"} <= modules
+    assert not modules & (SLOW_TO_LOAD | {"oracle.search"})
+
+
+@pytest.mark.parametrize("asked", [[EMPTY], [EMPTY, "--json"], ["-"], [EMPTY, "--live"]])
+def test_a_live_search_loads_no_compiler_and_no_writer(asked: list[str]) -> None:
+    modules = loaded(*asked, *THREE)
+    assert "oracle.search" in modules
+    assert not modules & SLOW_TO_LOAD
+
+
+@pytest.mark.parametrize("board", [EMPTY, "XO./.../...", "XXO/OOX/XXO", "XXX/OO./..."])
+def test_without_a_store_the_answer_is_searched_and_stderr_says_how_to_have_one(
+    board: str, store3: Path, usual: Path, run: Run
+) -> None:
+    searched = run(main, board, *THREE, "--json")
+    assert searched.code == 0
+    assert len(searched.err.splitlines()) == 1
+    assert str(usual) in searched.err
+    assert searched.err.endswith(f"{BUILD}\n")
+    stored = run(main, board, *THREE, "--json", "--store", store3)
+    assert json.loads(searched.out) == json.loads(stored.out) | {"source": "search"}
+    assert json.loads(stored.out)["source"] == "store"
+
+
+def test_a_store_in_the_usual_place_answers(store3: Path, usual: Path, run: Run) -> None:
+    usual.write_bytes(store3.read_bytes())
+    ran = run(main, EMPTY, *THREE)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.endswith("3x3x3.ttt4.\n")
+
+
+def test_a_store_that_the_environment_names_answers(store3: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTT4_STORE", str(store3))
+    ran = run(main, EMPTY, *THREE, "--json")
+    assert (ran.code, ran.err, json.loads(ran.out)["source"]) == (0, "", "store")
+
+
+def test_live_searches_though_there_is_a_store(store3: Path, usual: Path, run: Run) -> None:
+    usual.write_bytes(store3.read_bytes())
+    for named in ([], ["--store", store3]):
+        ran = run(main, EMPTY, *THREE, "--live", "--json", *named)
+        assert (ran.code, ran.err, json.loads(ran.out)["source"]) == (0, "", "search")
+
+
+@pytest.mark.parametrize("asked", [EMPTY, "-"])
+def test_a_store_that_is_named_and_missing_ends_with_3(asked: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refused(run(main, asked, *THREE, "--store", "none"), 3, "'none'", f"{BUILD} --store none")
+    monkeypatch.setenv("TTT4_STORE", "none")
+    assert refused(run(main, asked, *THREE), 3, "'none'", BUILD)
+
+
+@pytest.mark.parametrize("game", ["4,4,4", "3,3,3,misere", "3,4,3"])
+def test_a_store_of_another_game_ends_with_3(game: str, store3: Path, run: Run) -> None:
+    ran = run(main, "--moves", "", "--game", game, "--store", store3)
+    assert refused(ran, 3, "'3,3,3'", f"'{game}'", "ttt4-solve build", "--force")
+
+
+def of_a_newer_format(path: Path, good: Path) -> Path:
+    """Write the store `good` again as one of format 99, all checksums right."""
+    path.write_bytes(good.read_bytes())
+    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
+        body = json.dumps(json.loads(writing.get(b"manifest")[4:]) | {"format": 99}).encode()
+        writing.put(b"manifest", zlib.crc32(b"manifest" + body).to_bytes(4, "big") + body)
+    path.write_bytes(path.read_bytes() + zlib.crc32(path.read_bytes()).to_bytes(4, "big"))
+    return path
+
+
+def test_a_store_of_a_newer_format_ends_with_3(store3: Path, usual: Path, run: Run) -> None:
+    of_a_newer_format(usual, store3)
+    assert refused(run(main, EMPTY, *THREE), 3, "99", "--force")
+
+
+@pytest.mark.parametrize("content", [b"", b"no store\n", b"text " * 9999, bytes(1 << 16)])
+def test_a_file_that_is_no_store_ends_with_4(content: bytes, usual: Path, run: Run) -> None:
+    usual.write_bytes(content)
+    assert refused(run(main, EMPTY, *THREE), 4, f"{BUILD} --force")
+
+
+def test_a_store_cut_short_ends_with_4(store3: Path, usual: Path, run: Run) -> None:
+    whole = store3.read_bytes()
+    for size in (1, 4, 100, 4096, len(whole) // 2, len(whole) - 4, len(whole) - 1):
+        usual.write_bytes(whole[:size])
+        assert refused(run(main, EMPTY, *THREE), 4, f"{BUILD} --force")
+
+
+def test_a_store_with_any_one_byte_flipped_ends_with_4(store3: Path, usual: Path, run: Run) -> None:
+    whole, rng = store3.read_bytes(), random.Random(7)
+    for at in rng.sample(range(len(whole)), 100):
+        usual.write_bytes(whole[:at] + bytes([whole[at] ^ rng.randrange(1, 256)]) + whole[at + 1 :])
+        assert refused(run(main, EMPTY, *THREE), 4, f"{BUILD} --force")
+
+
+def test_a_board_that_begins_with_a_dash_may_stand_behind_two(store3: Path, run: Run) -> None:
+    before = run(main, "-X-/-O-/---", "--json", "--game", "3,3,3", "--store", store3)
+    behind = run(main, "--json", "--game", "3,3,3", "--store", store3, "--", "-X-/-O-/---")
+    assert before == behind
+    assert json.loads(behind.out)["board"] == ".X./.O./..."
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_closed_streams_are_refused_in_one_line(closed: str, store3: Path) -> None:
+    command = f"{Path(sys.executable).with_name('ttt4-query')} - --game 3,3,3 --store {store3} {closed}"
+    ran = subprocess.run(["sh", "-c", command], input=b"9\n", stderr=subprocess.PIPE, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr.count(b"\n") == 1
+    assert b"is closed" in ran.stderr
+
+
+@pytest.mark.parametrize("name", [b"\xff.ttt4", b"two\nlines.ttt4"])
+def test_a_store_of_an_odd_name_is_used_or_refused_in_one_line(name: bytes, store3: Path, tmp_path: Path) -> None:
+    store = bytes(tmp_path) + b"/" + name
+    for there in (False, True):
+        if there:
+            Path(store.decode(errors="surrogateescape")).write_bytes(store3.read_bytes())
+        command = [str(Path(sys.executable).with_name("ttt4-query")), "9", "--game", "3,3,3", "--store", store]
+        ran = subprocess.run(command, capture_output=True, check=False)
+        assert ran.returncode in ((0, 1) if there else (3,))
+        assert ran.stderr.count(b"\n") == (ran.returncode != 0)
+        assert b"Traceback" not in ran.stderr
+
+
+def test_an_answer_comes_in_a_folder_that_was_deleted(store3: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = f"cd {gone}; rmdir {gone}; {Path(sys.executable).with_name('ttt4-query')} 9 --game 3,3,3 --store {store3}"
+    ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+    assert f"From the store {store3}." in ran.stdout
+
+
+def test_a_board_too_large_for_a_store_has_none_that_could_be_named(run: Run) -> None:
+    ran = run(main, "36", "--game", "6,6,4", "--store", "nope")
+    assert ran.code == 2
+    assert "too many to solve" in ran.err
+    assert "build" not in ran.err
