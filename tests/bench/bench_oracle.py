@@ -2,9 +2,10 @@
 
 Usage: pip install '.[bench]'; ttt4-solve build; python tests/bench/bench_oracle.py [--positions 200] [--rounds 5]
 
-All three are asked for the outcome and a best move of each position, and must agree on the outcome:
-- the oracle: a whole analysis, every move and the main line, from the store;
-- easyAI: Negamax with a transposition table that holds the answer already (asked once before);
+All are asked for the outcome of each position, and must agree on it:
+- the oracle for the score alone, and for a whole analysis: every move's outcome and the main line;
+- easyAI's Negamax with a transposition table, for a move: once with an empty table, and once where all of
+  these positions were asked before, so that each is a look into a dictionary;
 - OpenSpiel: the alpha-beta search of its Python library over its mnk game, which keeps nothing.
 Positions have 7 to 11 stones, because OpenSpiel's search takes minutes on earlier ones. Everything takes
 turns in one process, and each figure is the best round's: a ratio survives a busy machine, a time does not.
@@ -76,34 +77,35 @@ def main() -> None:
 
 
 def compare(oracle: Oracle, positions: Sequence[Position], rounds: int) -> None:
-    """The three side by side."""
+    """All side by side."""
+    games, table = [EasyAIGame(position) for position in positions], TranspositionTable()
+
+    def scored() -> list[str]:
+        return [OUTCOMES[(score > 0) - (score < 0)] for score in map(oracle.score, positions)]
+
     asked: dict[str, Callable[[], list[str]]] = {
-        "ttt4": lambda: [str(oracle.analysis(position).outcome) for position in positions],
-        "easyAI": easyai_asked(positions),
+        "ttt4, score": scored,
+        "ttt4, analysis": lambda: [str(oracle.analysis(position).outcome) for position in positions],
+        "easyAI, asked before": lambda: easyai_asked(games, table),
+        "easyAI, empty table": lambda: easyai_asked(games, TranspositionTable()),
         "OpenSpiel": openspiel_asked(positions),
     }
-    answers = {name: ask() for name, ask in asked.items()}
-    assert answers["ttt4"] == answers["easyAI"] == answers["OpenSpiel"]
+    answers = [ask() for ask in asked.values()]
+    assert all(answer == answers[0] for answer in answers)
     times = in_turns(asked, rounds)
-    print(f"{len(positions)} positions of 7 to 11 stones, microseconds each, and times the oracle's:")
+    print(f"{len(positions)} positions of 7 to 11 stones, microseconds each, and times an analysis:")
     for name, seconds in times.items():
-        print(f"  {name:10} {1e6 * seconds / len(positions):12,.1f} {seconds / times['ttt4']:12,.1f}")
+        print(f"  {name:22} {1e6 * seconds / len(positions):12,.1f} {seconds / times['ttt4, analysis']:10,.2f}")
 
 
-def easyai_asked(positions: Sequence[Position]) -> Callable[[], list[str]]:
-    """Ask easyAI about the positions, with a table that all of them share."""
-    table = TranspositionTable()
+def easyai_asked(games: Sequence[EasyAIGame], table: TranspositionTable) -> list[str]:
+    """What easyAI says of some positions, which it leaves as they are."""
     ai = Negamax(GAME.cells, tt=table)
-    games = [EasyAIGame(position) for position in positions]
-
-    def ask() -> list[str]:
-        said = []
-        for game in games:
-            ai(game)
-            said.append(OUTCOMES[(ai.alpha > 0) - (ai.alpha < 0)])
-        return said
-
-    return ask
+    said = []
+    for game in games:
+        ai(game)
+        said.append(OUTCOMES[(ai.alpha > 0) - (ai.alpha < 0)])
+    return said
 
 
 def openspiel_asked(positions: Sequence[Position]) -> Callable[[], list[str]]:
