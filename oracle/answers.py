@@ -44,11 +44,11 @@ class Analysis(NamedTuple):
     """How many plies to the end; None for a draw."""
     score: int
     best: tuple[str, ...]
-    """Every move that is equally best, in the order of the cells."""
+    """Every move that is equally best, in the order of the cells; the most promising one if none is known to be."""
     moves: tuple[Move, ...]
     """Every move, best first, equals in the order of the cells."""
     mainline: tuple[str, ...]
-    """One way in which the game goes to its end when both play best."""
+    """One way in which the game goes to its end when both play best; its first move alone if that is not exact."""
     canonical: str
     """The board that stands for this one and all that the game's symmetries make of it."""
     source: str
@@ -73,7 +73,7 @@ class Analysis(NamedTuple):
         if self.plies is None:
             return "a draw with best play" if self.exact else "not settled: no forced win was found"
         winner = self.to_move if self.score > 0 else "XO"[self.to_move == "X"]
-        return f"{winner} wins in {in_moves(self.plies)}"
+        return f"{winner} wins in {'' if self.exact else 'at most '}{in_moves(self.plies)}"
 
 
 @lru_cache(1 << 14)

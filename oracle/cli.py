@@ -1,7 +1,6 @@
 """`ttt4-query`: what is known of a position."""
 
 import json
-import math
 import os
 import re
 import sys
@@ -11,9 +10,16 @@ import click
 
 from oracle.answers import Analysis
 from oracle.drawing import draw_verdicts
-from oracle.oracle import SECONDS, Oracle
+from oracle.oracle import Oracle
 from solver import __version__
-from solver.console import any_game_option, command_errors, plain_where_asked, store_option
+from solver.console import (
+    any_game_option,
+    command_errors,
+    live_option,
+    plain_where_asked,
+    store_option,
+    time_option,
+)  # fmt: skip
 from solver.errors import BoardError, Ttt4Error
 from solver.folders import build_command
 from solver.game import SOLVABLE_CELLS, Game
@@ -30,20 +36,13 @@ class _BoardCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
-def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    if math.isnan(value):
-        raise click.BadParameter("write a number of seconds, 0 or more", ctx, param)
-    return value
-
-
 @click.command("ttt4-query", cls=_BoardCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("board", required=False)
 @click.option("--moves", metavar="MOVES", help="The moves that led to the position, instead of BOARD: 'b2 c3 a1'.")
 @any_game_option
 @store_option
-@click.option("--live", is_flag=True, help="Search, even if there is a store.")
-@click.option("--time", "seconds", type=click.FloatRange(0), default=SECONDS, show_default=True, callback=_seconds,
-              metavar="SECONDS", help="How long a live search may take.")  # fmt: skip
+@live_option
+@time_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.version_option(__version__, prog_name="ttt4-query")
 @command_errors

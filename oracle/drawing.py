@@ -46,9 +46,14 @@ def draw_verdicts(position: Position, analysis: Analysis) -> str:
         for line in position.game.completed(position.x) + position.game.completed(position.o):
             ended |= line
         return draw(position, {}, [cell for cell in range(position.game.cells) if ended >> cell & 1])
-    cells = {move.row * position.game.columns + move.col: move for move in analysis.moves}
-    notes = {cell: verdict(move, exact=analysis.exact) for cell, move in cells.items()}
-    return draw(position, notes, [cell for cell, move in cells.items() if move.best])
+    best = [position.game.cell(move) for move in analysis.best]
+    return draw(position, verdicts(position, analysis), best)
+
+
+def verdicts(position: Position, analysis: Analysis) -> dict[int, str]:
+    """Each empty cell, and what claiming it leads to."""
+    columns = position.game.columns
+    return {move.row * columns + move.col: verdict(move, exact=analysis.exact) for move in analysis.moves}
 
 
 def verdict(move: Move, *, exact: bool) -> str:

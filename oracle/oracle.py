@@ -1,8 +1,9 @@
 """The oracle: any question about any position of one game, answered from its store or else by live search.
 
 Win soonest, lose latest: a move is best if no other has a better score. Of equally best moves the
-oracle itself makes the one after which the smallest share of the opponent's replies keep his outcome,
-then the one that comes first on the canonical board; so a turned board gets the turned move.
+oracle itself makes the one after which the smallest share of the opponent's replies keep his outcome;
+of those the one that leaves it most in the lines that it may still complete, because a line that is dead
+sets no traps; and of those the first on the canonical board. A turned board gets the turned move.
 """
 
 import os
@@ -23,6 +24,9 @@ from solver.symmetry import Symmetry, inverse, symmetries
 
 SECONDS = 2.0
 """How long a live search may take, if nothing else is said."""
+
+QUICK_CELLS = 16
+"""Up to how many cells every position is settled live well within that, and a store built in seconds."""
 
 _KEPT = 1 << 16
 """How many canonical boards' lines and choices are kept."""
@@ -91,7 +95,11 @@ class Oracle:
 
     def score(self, board: Position | str) -> int:
         """The score for the side to move; NotSettled if a live search could not make it certain in time."""
-        return self._source.score(board if isinstance(board, Position) else parse(self.game, board))
+        if isinstance(board, str):
+            board = parse(self.game, board)
+        elif board.game is not self.game and board.game != self.game:
+            raise self._foreign(board)
+        return self._source.score(board)
 
     def get_score(self, board: Position | str, default: Default) -> int | Default:
         """The score for the side to move; `default` if the board is not one of the game's or cannot be scored."""
@@ -106,21 +114,21 @@ class Oracle:
         over = position.score_if_over()
         if over is not None:
             return self._finished(position, over)
-        scores, exact = self._source.children(position.x, position.o)
+        deadline = self._source.deadline()
+        scores, exact = self._source.children(position.x, position.o, deadline)
         best = max([score for _, score in scores])
         empty = self.game.cells - position.stones
         moves = [_move(self._names[cell], score, empty, score == best) for cell, score in scores]
         moves.sort(key=_score, reverse=True)
-        settled = exact or best != 0
-        if not settled:  # none is known to be best, but the first looks it
-            moves[1:] = [move._replace(best=False) for move in moves[1:]]
         x, o, g = self._index.canonical(position.x, position.o)
         line = [moves[0].move]
-        if settled:
+        if exact:
             first = min([g[cell] for cell, score in scores if score == best])
             back = inverse(g)
             with suppress(NotSettled):
-                line = [self._names[back[cell]][0] for cell in self._line(x, o, best, first)]
+                line = [self._names[back[cell]][0] for cell in self._line(x, o, best, first, deadline)]
+        elif not best:  # none is known to be best, but the first looks it
+            moves[1:] = [move._replace(best=False) for move in moves[1:]]
         return Analysis(
             game=self.game.name,
             board=str(position),
@@ -151,20 +159,24 @@ class Oracle:
         if isinstance(board, str):
             return parse(self.game, board)
         if board.game is not self.game and board.game != self.game:
-            raise GameError(f"board {str(board)!r} is of game {board.game.name!r}, not of {self.game.name!r}")
+            raise self._foreign(board)
         return check(board)
+
+    def _foreign(self, board: Position) -> GameError:
+        return GameError(f"board {str(board)!r} is of game {board.game.name!r}, not of {self.game.name!r}")
 
     def _choice(self, x: int, o: int) -> tuple[int, int]:
         """The cell that the oracle claims on a canonical board, and its score. What is certain is kept."""
         choice = self._choices.get((x, o))
         if choice:
             return choice
-        scores, certain = self._source.children(x, o)
+        deadline = self._source.deadline()
+        scores, certain = self._source.children(x, o, deadline)
         score = max(score for _, score in scores)
         best = [cell for cell, worth in scores if worth == score]
-        if len(best) > 1 and (certain or score):
+        if certain and len(best) > 1:
             try:
-                best.sort(key=lambda cell: self._safe_replies(*self._claimed(x, o, cell)))
+                best.sort(key=lambda cell: self._temptation(x, o, cell, deadline))
             except NotSettled:
                 certain = False
         if certain:
@@ -173,34 +185,46 @@ class Oracle:
             self._choices[x, o] = best[0], score
         return best[0], score
 
-    def _safe_replies(self, x: int, o: int, ended: bool) -> int:
-        """How many moves keep the mover's outcome; as there are as many moves after any one, this ranks their share."""
+    def _temptation(self, x: int, o: int, cell: int, deadline: float) -> tuple[int, int]:
+        """The less, the likelier the opponent goes wrong after a move: his safe replies, then what he leaves open.
+
+        He has as many replies after any move, so that their number ranks their share. A line that he has no
+        cell of counts four times more for each cell that it has of ours.
+        """
+        x_after, o_after, ended = self._claimed(x, o, cell)
         if ended:
-            return 0
-        scores, exact = self._source.children(x, o)
+            return 0, 0
+        scores, exact = self._source.children(x_after, o_after, deadline)
         if not exact:
             raise NotSettled(f"board {str(Position(self.game, x, o))!r} takes too long")
         kept = outcome(max(score for _, score in scores))
-        return sum(outcome(score) == kept for _, score in scores)
+        ours, his = (x_after, o_after) if x.bit_count() == o.bit_count() else (o_after, x_after)
+        hopes = sum([4 ** (line & ours).bit_count() for line in self.game.lines if not line & his])
+        return sum(outcome(score) == kept for _, score in scores), hopes if self.game.misere else -hopes
 
-    def _line(self, x: int, o: int, score: int, first: int | None = None) -> tuple[int, ...]:
-        """The cells of the first best move on a canonical board, then of the first best reply, and so on to the end.
+    def _line(self, x: int, o: int, score: int, first: int, deadline: float) -> tuple[int, ...]:
+        """The cells of `first` on a canonical board, then of the first best reply, and so on to the end.
 
         Lines are kept, for after some moves many of them run together.
         """
-        board = x, o
-        line = self._lines.get(board)
-        if line is None:
-            if first is None:
-                first = self._source.first_best(x, o, score)
-            line = (first,)
-            x, o, ended = self._claimed(x, o, first)
-            if not ended:
-                x, o, g = self._index.canonical(x, o)
-                back = inverse(g)
-                line += tuple([back[cell] for cell in self._line(x, o, -score)])
-            if len(self._lines) >= _KEPT:
-                self._lines.clear()
+        made: list[tuple[tuple[int, int], int, Symmetry | None]] = []
+        cell: int | None = first
+        while (line := self._lines.get((x, o))) is None:
+            board = x, o
+            if cell is None:
+                cell = self._source.first_best(x, o, score, deadline)
+            x, o, ended = self._claimed(x, o, cell)
+            if ended:
+                made.append((board, cell, None))
+                line = ()
+                break
+            x, o, g = self._index.canonical(x, o)
+            made.append((board, cell, inverse(g)))
+            cell, score = None, -score
+        if len(self._lines) >= _KEPT:
+            self._lines.clear()
+        for board, cell, back in reversed(made):
+            line = (cell, *[back[following] for following in line]) if back else (cell,)
             self._lines[board] = line
         return line
 

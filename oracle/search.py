@@ -25,7 +25,7 @@ _PROVED = -1
 """In the place of the depth of what is known: it holds at any."""
 
 _KEPT = 1_000_000
-"""How many positions are remembered; 100 bytes each."""
+"""How many positions are remembered, about: 150 MB."""
 
 _NODES_A_LOOK_AT_THE_CLOCK = 256
 
@@ -54,16 +54,18 @@ class Search:
         over = check(position).score_if_over()
         if over is not None:
             return over
-        scores, exact = self.children(position.x, position.o)
+        scores, exact = self.children(position.x, position.o, self.deadline())
         if not exact:
             raise self._not_settled(position.x, position.o)
         return max(score for _, score in scores)
 
-    def children(self, x: int, o: int) -> Children:
-        """What is known of each move when time is up."""
-        if len(self.known) > _KEPT:
-            self.known.clear()
-        run = _Run(self, x, o)
+    def deadline(self) -> float:
+        """When the time for an answer that is begun now is over."""
+        return monotonic() + self.seconds
+
+    def children(self, x: int, o: int, deadline: float) -> Children:
+        """What is known of each move by then."""
+        run = _Run(self, x, o, deadline)
         scores = dict.fromkeys(cells_of(self.game.full & ~(x | o)), 0)
         try:
             run.settle(scores)
@@ -72,9 +74,9 @@ class Search:
             ranked = sorted(scores.items(), key=lambda move: (-move[1], -run.promise(move[0]), self.rank[move[0]]))
             return Children(ranked, exact=False)
 
-    def first_best(self, x: int, o: int, score: int) -> int:
+    def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """The first cell whose claim has the position's own score, which is known; NotSettled if it is not found."""
-        run = _Run(self, x, o)
+        run = _Run(self, x, o, deadline)
         depth = run.left + 1 - abs(score) if score else run.left
         try:
             cells = cells_of(self.game.full & ~(x | o))
@@ -94,10 +96,10 @@ class _TimeUp(Exception):
 class _Run:
     """One search from one position, under its own clock."""
 
-    def __init__(self, search: Search, x: int, o: int) -> None:
+    def __init__(self, search: Search, x: int, o: int, deadline: float) -> None:
         game = self.game = search.game
         self.order, self.images, self.known = search.order, search.images, search.known
-        self.deadline, self.nodes = monotonic() + search.seconds, 0
+        self.deadline, self.nodes = deadline, 0
         self.left = game.cells - (x | o).bit_count()
         self.own, self.their = (x, o) if x.bit_count() == o.bit_count() else (o, x)
         self.win = _gaps(game.lines, self.own, self.their)
@@ -149,8 +151,11 @@ class _Run:
         `win` and `lose` are the cells that complete a line of `own` and of `their`.
         """
         self.nodes += 1
-        if self.nodes % _NODES_A_LOOK_AT_THE_CLOCK == 0 and monotonic() > self.deadline:
-            raise _TimeUp
+        if self.nodes % _NODES_A_LOOK_AT_THE_CLOCK == 0:
+            if monotonic() > self.deadline:
+                raise _TimeUp
+            if len(self.known) > _KEPT:
+                self.known.clear()
         game = self.game
         moves = game.full & ~(own | their)
         # What is seen without looking at any move, and the soonest win and loss that are possible then.

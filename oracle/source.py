@@ -27,10 +27,13 @@ class Source(Protocol):
     def score(self, position: Position) -> int:
         """The score of any position for the side to move; NotSettled if it is not certain."""
 
-    def children(self, x: int, o: int) -> Children:
-        """What is known of each move."""
+    def deadline(self) -> float:
+        """When an answer that is begun now must be given."""
 
-    def first_best(self, x: int, o: int, score: int) -> int:
+    def children(self, x: int, o: int, deadline: float) -> Children:
+        """What is known of each move by then."""
+
+    def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """The first cell whose claim has the position's own score, which is known; NotSettled if it is not found."""
 
 
@@ -44,11 +47,15 @@ class Stored:
         self.store = store
         self.score = store.score
 
-    def children(self, x: int, o: int) -> Children:
+    def deadline(self) -> float:
+        """Never: a look into the store is not worth timing."""
+        return 0.0
+
+    def children(self, x: int, o: int, deadline: float) -> Children:
         """What is known of each move."""
         return Children(list(self.store.children(x, o)), exact=True)
 
-    def first_best(self, x: int, o: int, score: int) -> int:
+    def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """The first cell whose claim has the position's own score, which is known."""
         for cell, worth in self.store.children(x, o):
             if worth == score:

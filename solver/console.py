@@ -4,9 +4,11 @@ Standard output is for data, standard error for talk.
 """
 
 import functools
+import math
 import os
 import sys
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -59,8 +61,25 @@ store_option = click.option(
 )
 
 
+def seconds_given(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    """A number of seconds that is one; for options of type FloatRange, which lets `nan` pass."""
+    if math.isnan(value):
+        raise click.BadParameter("write a number of seconds, 0 or more", context, parameter)
+    return value
+
+
+time_option = click.option(
+    "--time", "seconds", type=click.FloatRange(0), default=2.0, show_default=True, callback=seconds_given,
+    metavar="SECONDS", help="How long a live search may take for an answer.",
+)  # fmt: skip
+live_option = click.option("--live", is_flag=True, help="Search, even if there is a store.")
+
+
 def plain_where_asked() -> None:
-    """Use no colour if NO_COLOR is set or the terminal has none; click itself sees to pipes."""
+    """Use no colour if NO_COLOR is set or the terminal has none, and no letters that the output has not."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         click.get_current_context().color = False
 

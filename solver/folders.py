@@ -1,4 +1,4 @@
-"""Where files live: the stores, and the compiled code's cache.
+"""Where files live: the stores, games as they are played, and the compiled code's cache.
 
 A store's path is the one given, else TTT4_STORE, else in `data/` of the checkout that one is standing
 in, else in the user's data folder.
@@ -42,6 +42,12 @@ def store_name(game: Game) -> str:
 def cache_folder() -> str | None:
     """The folder for what can be made again at any time; None if the user has none."""
     return _user_folder("XDG_CACHE_HOME", ".cache")
+
+
+def games_folder() -> str | None:
+    """The folder for games as they are played; None if the user has none."""
+    folder = _user_folder("XDG_STATE_HOME", ".local/state")
+    return folder and os.path.join(folder, "games")
 
 
 def _checkout() -> str | None:

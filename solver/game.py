@@ -90,6 +90,7 @@ class Game:
         found = self.cells_by_name.get(name.strip().lower())
         if found is None:
             last = self.cell_name(self.cells - 1)
+            name = name if len(name) <= 20 else f"{name[:20]}..."
             raise BoardError(f"no cell {name!r} on a {self.name} board: cells run from 'a1' to {last!r}")
         return found
 

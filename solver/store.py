@@ -88,6 +88,7 @@ class Store:
         if self._environment is not None:
             _release(self._environment)
             self._environment = None
+            self._cached.clear()
 
     def score(self, position: Position) -> int:
         """The score of a position for the side to move; BoardError if no game reaches it."""
@@ -286,7 +287,9 @@ _environments: dict[tuple[int, int], tuple[lmdb.Environment, int]] = {}
 """LMDB lets a process open a file but once: what is open, by device and inode, and how often."""
 
 _opening = Lock()
-"""Held while that changes."""
+"""Held while that changes; a process is forked with it free."""
+
+os.register_at_fork(before=_opening.acquire, after_in_parent=_opening.release, after_in_child=_opening.release)
 
 
 def _open(path: str, game: Game | None) -> lmdb.Environment:

@@ -1,0 +1,23 @@
+"""What the oracle's tests share: a store of any small game."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from solver.build import build
+from solver.game import parse_game
+
+
+@pytest.fixture(scope="session")
+def store_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The path of a game's store, built when first asked for."""
+    folder, built = tmp_path_factory.mktemp("stores"), {}
+
+    def store(name: str) -> Path:
+        if name not in built:
+            built[name] = folder / f"{name}.ttt4"
+            build(parse_game(name), built[name], jobs=2)
+        return built[name]
+
+    return store

@@ -1,0 +1,296 @@
+"""The oracle on a store: what it says of a position, in which form, and what it refuses."""
+
+import json
+import random
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle import Analysis, Move, Oracle
+from solver.errors import BoardError, GameError, StoreError, StoreMismatch, StoreMissing
+from solver.folders import store_name
+from solver.game import grid
+from solver.position import Position, parse
+from solver.symmetry import image, symmetries
+
+FOUR = grid(4, 4, 4)
+RULES4 = naive.Game(4, 4, 4)
+THREES = ["3,3,3", "3,3,3,misere"]
+KEYS = [
+    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "best", "moves", "mainline", "canonical",
+    "source", "exact",
+]  # fmt: skip
+IMPOSSIBLE = ["XX../..../..../....", "XXXX/..../..../....", "XXXX/OOOO/..../....", "X../.../...", "x", "hello", ""]
+
+plays = st.tuples(st.permutations(range(16)), st.integers(0, 16))
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to stand in, with no store named and none in the usual place, which is returned."""
+    monkeypatch.delenv("TTT4_STORE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "share" / "ttt4").mkdir(parents=True)
+    return tmp_path / "share" / "ttt4"
+
+
+def meaning(score: int) -> str:
+    return "win" if score > 0 else "loss" if score < 0 else "draw"
+
+
+def plies(rules: naive.Game, board: str, score: int) -> int | None:
+    """How far off the end is: the score tells how many stones there are then."""
+    return rules.cells + 1 - abs(score) - naive.stones(board) if score else None
+
+
+def moves_by_minimax(rules: naive.Game, board: str) -> list[Move]:
+    """Every move, best first and then by cell."""
+    scores = {cell: -naive.score(rules, naive.claim(board, cell)) for cell, mark in enumerate(board) if mark == "."}
+    ranked = sorted(scores, key=lambda cell: (-scores[cell], cell))
+    found = []
+    for cell in ranked:
+        (row, column), score = divmod(cell, rules.columns), scores[cell]
+        name, best = f"{'abcd'[column]}{row + 1}", score == max(scores.values())
+        found.append(Move(name, row, column, meaning(score), plies(rules, board, score), score, best))
+    return found
+
+
+def rows(rules: naive.Game, board: str) -> str:
+    return "/".join(board[i : i + rules.columns] for i in range(0, rules.cells, rules.columns))
+
+
+def by_minimax(name: str, board: str) -> Analysis:
+    """What there is to say of a position, but for a line of play and the canonical board."""
+    rules = naive.Game.named(name)
+    over, score = naive.over(rules, board), naive.score(rules, board)
+    moves = [] if over else moves_by_minimax(rules, board)
+    return Analysis(
+        game=name,
+        board=rows(rules, board),
+        to_move=None if over else naive.mover(board),
+        over=over,
+        winner=naive.winner(rules, board),
+        outcome=None if over else meaning(score),
+        plies=plies(rules, board, score),
+        score=score,
+        best=tuple(move.move for move in moves if move.best),
+        moves=tuple(moves),
+        mainline=(),
+        canonical="",
+        source="store",
+        exact=True,
+    )
+
+
+def assert_best_play_to_the_end(oracle: Oracle, position: Position) -> None:
+    """The main line is best play by both, and ends the game when and as it was said."""
+    asked = oracle.analysis(position)
+    for name in asked.mainline:
+        assert name in oracle.analysis(position).best, (asked, name)
+        position = position.play(oracle.game.cell(name))
+    assert position.over, asked
+    if asked.plies is None:
+        assert position.winner is None, asked
+    else:
+        assert len(asked.mainline) == asked.plies, asked
+        assert (position.winner == asked.to_move) == (asked.outcome == "win"), asked
+
+
+@pytest.mark.parametrize("name", THREES)
+def test_all_that_is_said_of_a_3x3_position_is_what_minimax_says(name: str, store_of: Callable[[str], Path]) -> None:
+    with Oracle(name, store_of(name)) as oracle:
+        for board in naive.reachable(naive.Game.named(name)):
+            position, expected = Position(oracle.game, *naive.masks(board)), by_minimax(name, board)
+            found = oracle.analysis(position)
+            assert found._replace(mainline=(), canonical="") == expected
+            assert oracle.score(position) == oracle.get_score(position, None) == expected.score
+            assert (found.mainline == ()) == expected.over
+
+
+@pytest.mark.parametrize("name", THREES)
+def test_the_main_line_of_every_3x3_position_is_best_play_to_the_end(
+    name: str, store_of: Callable[[str], Path]
+) -> None:
+    rules = naive.Game.named(name)
+    with Oracle(name, store_of(name)) as oracle:
+        for board in naive.reachable(rules):
+            if not naive.over(rules, board):
+                assert_best_play_to_the_end(oracle, Position(oracle.game, *naive.masks(board)))
+
+
+@given(plays)
+def test_the_main_line_is_best_play_to_the_end(store4: Path, play: tuple[list[int], int]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: the main line is best play by both, to the end
+    board = naive.played(RULES4, play[0][: play[1]])
+    if not naive.over(RULES4, board):
+        with Oracle(FOUR, store4) as oracle:
+            assert_best_play_to_the_end(oracle, Position(FOUR, *naive.masks(board)))
+
+
+def test_a_turned_board_gets_the_same_answer_turned(store4: Path) -> None:
+    rng, group = random.Random(32), symmetries(FOUR)
+    assert len(group) == 32
+    with Oracle(FOUR, store4) as oracle:
+        for _ in range(1000):
+            board = naive.played(RULES4, rng.sample(range(16), rng.randint(0, 16)))
+            x, o = naive.masks(board)
+            asked = oracle.analysis(Position(FOUR, x, o))
+            canonical = {asked.canonical}
+            images = set()
+            for g in group:
+                turned = Position(FOUR, image(g, x), image(g, o))
+                found = oracle.analysis(turned)
+                images.add(str(turned))
+                canonical.add(found.canonical)
+                assert (found.outcome, found.plies, found.score) == (asked.outcome, asked.plies, asked.score)
+                assert {FOUR.cell(move) for move in found.best} == {g[FOUR.cell(move)] for move in asked.best}
+            assert len(canonical) == 1
+            assert canonical <= images
+
+
+@given(plays, st.booleans())
+def test_a_board_as_text_is_answered_as_its_position_is(store4: Path, play: tuple[list[int], int], short: bool) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a board may be given as text or as a position
+    board = naive.played(RULES4, play[0][: play[1]])
+    text, position = board.lower() if short else rows(RULES4, board), Position(FOUR, *naive.masks(board))
+    with Oracle(FOUR, store4) as oracle:
+        assert oracle.analysis(text) == oracle.analysis(position)
+        assert oracle.score(text) == oracle.score(position)
+        if not position.over:
+            assert oracle.best_move(text) == oracle.best_move(position)
+
+
+@pytest.mark.parametrize("board", IMPOSSIBLE)
+def test_a_board_that_no_game_reaches_is_refused_or_given_the_default(board: str, store4: Path) -> None:
+    for oracle in (Oracle(FOUR, store4), Oracle(FOUR, live=True)):
+        with oracle:
+            assert oracle.get_score(board, None) is None
+            for ask in (oracle.score, oracle.analysis, oracle.best_move):
+                with pytest.raises(BoardError):
+                    ask(board)
+
+
+@pytest.mark.parametrize("name", THREES)
+def test_exactly_the_positions_that_no_game_reaches_are_given_the_default(
+    name: str, store_of: Callable[[str], Path]
+) -> None:
+    reachable = naive.reachable(naive.Game.named(name))
+    with Oracle(name, store_of(name)) as oracle:
+        for board in map("".join, product(".XO", repeat=9)):
+            position = Position(oracle.game, *naive.masks(board))
+            assert (oracle.get_score(position, None) is None) == (board not in reachable), board
+
+
+@pytest.mark.parametrize(("x", "o"), [(1, 1), (1 << 16, 0), (0, 1 << 16), (1 << 16 | 1, 1 << 16)])
+def test_cells_taken_twice_or_off_the_board_are_refused(x: int, o: int, store4: Path) -> None:
+    with Oracle(FOUR, store4) as oracle:
+        assert oracle.get_score(Position(FOUR, x, o), 99) == 99
+        for ask in (oracle.score, oracle.analysis, oracle.best_move):
+            with pytest.raises(BoardError):
+                ask(Position(FOUR, x, o))
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_position_of_another_game_is_refused_or_given_the_default(live: bool, store4: Path) -> None:
+    with Oracle(FOUR, store4, live=live, seconds=0) as oracle:
+        for other in (grid(3, 3, 3), grid(4, 4, 3), grid(4, 4, 4, misere=True), grid(5, 5, 4)):
+            for position in (Position(other), Position(other, 0b111, 0b11000)):
+                assert oracle.get_score(position, 99) == 99
+                for ask in (oracle.score, oracle.analysis, oracle.best_move):
+                    with pytest.raises(GameError, match=other.name):
+                        ask(position)
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_a_closed_store_is_refused_or_given_the_default(used: bool, store4: Path) -> None:
+    oracle = Oracle(FOUR, store4)
+    if used:
+        assert oracle.get_score("16", 99) == oracle.score("16") == oracle.analysis("16").score == 0
+    oracle.close()
+    oracle.close()
+    assert oracle.get_score("16", 99) == 99
+    for ask in (oracle.score, oracle.analysis):
+        with pytest.raises(StoreError, match="was closed"):
+            ask("16")
+
+
+def test_what_is_answered_cannot_be_changed(store3: Path) -> None:
+    with Oracle("3,3,3", store3) as oracle:
+        for found in (oracle.analysis("9"), oracle.best_move("9")):
+            for field in found._fields:
+                with pytest.raises(AttributeError):
+                    setattr(found, field, None)
+                assert f"{field}=" in repr(found)
+        with pytest.raises(AttributeError):
+            oracle.analysis("9").new = 1  # type: ignore[attr-defined]
+        assert isinstance(hash(oracle.analysis("9")), int)  # so no part of it can be changed either
+
+
+@pytest.mark.parametrize("board", ["9", "X.../.O../..../....", "XXXX/OOO./..../....", "XOXO/XOXO/OXOX/OXOX", "16"])
+def test_json_has_the_fields_in_their_order(board: str, store3: Path, store4: Path) -> None:
+    with Oracle("3,3,3", store3) if board == "9" else Oracle(FOUR, store4) as oracle:
+        found = oracle.analysis(board)
+    assert found.as_json() == json.dumps(found.as_dict())
+    fields = json.loads(found.as_json())
+    assert list(fields) == KEYS
+    for move in fields["moves"]:
+        assert list(move) == ["move", "row", "col", "outcome", "plies", "score", "best"]
+    assert found == Analysis(**{key: _tupled(value) for key, value in fields.items()})
+
+
+def _tupled(value: object) -> object:
+    """The field that a JSON value was made of."""
+    if not isinstance(value, list):
+        return value
+    return tuple(Move(**item) if isinstance(item, dict) else item for item in value)
+
+
+def test_a_named_store_has_to_be_there(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StoreMissing, match="none"):
+        Oracle("3,3,3", nowhere / "none")
+    monkeypatch.setenv("TTT4_STORE", str(nowhere / "none"))
+    with pytest.raises(StoreMissing, match="none"):
+        Oracle("3,3,3")
+    assert Oracle("3,3,3", live=True).source == "search"
+
+
+def test_without_a_store_positions_are_searched(nowhere: Path, store3: Path) -> None:
+    with Oracle("3,3,3") as oracle:
+        assert (oracle.source, oracle.analysis("9").source) == ("search", "search")
+        assert "by search" in repr(oracle)
+    (nowhere / store_name(grid(3, 3, 3))).write_bytes(store3.read_bytes())
+    with Oracle("3,3,3") as oracle:
+        assert (oracle.source, oracle.analysis("9").source) == ("store", "store")
+        assert str(nowhere) in repr(oracle)
+    with Oracle("3,3,3", live=True) as oracle:
+        assert (oracle.source, oracle.analysis("9").source) == ("search", "search")
+
+
+def test_a_store_of_another_game_is_a_mismatch_however_it_was_found(
+    nowhere: Path, store3: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (nowhere / store_name(FOUR)).write_bytes(store3.read_bytes())
+    with pytest.raises(StoreMismatch):
+        Oracle()
+    monkeypatch.setenv("TTT4_STORE", str(store3))
+    with pytest.raises(StoreMismatch):
+        Oracle()
+    with Oracle("3,3,3") as oracle:
+        assert oracle.score(parse(oracle.game, "9")) == 0
+    with pytest.raises(StoreMismatch):
+        Oracle("3,3,3,misere", store3)
+
+
+def test_the_game_may_be_given_as_text_and_is_4x4_unless_said(store4: Path) -> None:
+    for oracle in (Oracle(store=store4), Oracle("4,4,4", store4), Oracle(FOUR, str(store4))):
+        with oracle:
+            assert oracle.game == FOUR
+            assert oracle.analysis("16").game == "4,4,4"
+    with pytest.raises(GameError):
+        Oracle("4,4")

@@ -1,0 +1,145 @@
+"""Live search: it says of every position what the store says, and nothing that it remembers misleads it."""
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle import Oracle
+from solver.game import parse_game
+from solver.position import Position
+
+THREES = ["3,3,3", "3,3,3,misere"]
+FOURS = ["4,4,4", "4,4,4,misere"]
+ODD = ["1,1,1", "1,2,1", "2,2,2", "1,8,3", "8,1,3", "2,4,3", "5,2,2", "2,5,5", "3,3,1", "3,3,2", "2,6,2", "1,10,4"]
+
+plays = st.tuples(st.permutations(range(16)), st.integers(5, 16))
+
+
+def patient(name: str) -> Oracle:
+    """An oracle that searches to the end."""
+    return Oracle(name, live=True, seconds=1e9)
+
+
+def boards_by_ply(name: str, count: int, seed: int) -> Iterator[list[Position]]:
+    """So many positions of each ply, or all, at random among the descendants of those of the ply before."""
+    rng, layer = random.Random(seed), [Position(parse_game(name))]
+    while layer:
+        yield rng.sample(layer, min(count, len(layer)))
+        parents = rng.sample(layer, min(5 * count, len(layer)))
+        layer = list(dict.fromkeys(parent.play(cell) for parent in parents for cell in parent.legal))
+
+
+def assert_search_says_the_same(search: Oracle, store: Oracle, positions: Iterable[Position]) -> None:
+    """In every field but the one that tells them apart."""
+    for position in positions:
+        assert search.score(position) == store.score(position)
+        found = search.analysis(position)
+        assert found.source == "search"
+        assert found._replace(source="store") == store.analysis(position)
+
+
+def assert_search_moves_the_same(search: Oracle, store: Oracle, positions: Iterable[Position]) -> None:
+    for position in positions:
+        if not position.over:
+            assert search.best_move(position) == store.best_move(position), position
+
+
+@pytest.mark.parametrize("name", THREES)
+def test_every_3x3_position_is_answered_as_from_the_store(name: str, store_of: Callable[[str], Path]) -> None:
+    with Oracle(name, store_of(name)) as store:
+        positions = [Position(store.game, *naive.masks(board)) for board in naive.reachable(naive.Game.named(name))]
+        search = patient(name)
+        assert_search_says_the_same(search, store, positions)
+        assert_search_moves_the_same(search, store, positions)
+
+
+@pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere"])
+def test_3x4_positions_are_answered_as_from_the_store(name: str, store_of: Callable[[str], Path]) -> None:
+    rng = random.Random(34)
+    boards = rng.sample(sorted(naive.reachable(naive.Game.named(name))), 3000)
+    with Oracle(name, store_of(name)) as store:
+        positions = [Position(store.game, *naive.masks(board)) for board in boards]
+        search = patient(name)
+        assert_search_says_the_same(search, store, positions)
+        assert_search_moves_the_same(search, store, positions[:500])
+
+
+@pytest.mark.parametrize("suffix", ["", ",misere"])
+@pytest.mark.parametrize("name", ODD)
+def test_odd_games_are_searched_like_any_other(name: str, suffix: str) -> None:
+    rules, search = naive.Game.named(name + suffix), patient(name + suffix)
+    reachable = sorted(naive.reachable(rules))
+    for board in random.Random(1).sample(reachable, min(1000, len(reachable))):
+        position = Position(search.game, *naive.masks(board))
+        assert search.score(position) == naive.score(rules, board), board
+        for move in search.analysis(position).moves:
+            claimed = naive.claim(board, search.game.cell(move.move))
+            assert move.score == -naive.score(rules, claimed), (board, move)
+
+
+@given(plays)
+@pytest.mark.parametrize("name", FOURS)
+def test_late_positions_of_4x4_are_answered_as_from_the_store(
+    name: str, store_of: Callable[[str], Path], play: tuple[list[int], int]
+) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a live search that comes to its end says what the store says
+    board = naive.played(naive.Game.named(name), play[0][: play[1]])
+    with Oracle(name, store_of(name)) as store:
+        positions, fresh = [Position(store.game, *naive.masks(board))], patient(name)
+        assert_search_says_the_same(fresh, store, positions)
+        assert_search_moves_the_same(fresh, store, positions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "count"), [("4,4,4", 2000), ("4,4,4,misere", 500)])
+def test_positions_of_every_ply_of_4x4_are_answered_as_from_the_store(
+    name: str, count: int, store_of: Callable[[str], Path]
+) -> None:
+    search, plies = patient(name), 0
+    with Oracle(name, store_of(name)) as store:
+        for positions in boards_by_ply(name, count, seed=16):
+            assert len({position.stones for position in positions}) == 1
+            assert_search_says_the_same(search, store, positions)
+            assert_search_moves_the_same(search, store, positions[: count // 20])
+            plies += 1
+    assert plies == 17
+
+
+@pytest.mark.parametrize("name", FOURS)
+def test_what_was_searched_before_changes_no_answer(name: str) -> None:
+    shared, rng = patient(name), random.Random(5)
+    for _ in range(40):
+        board = naive.played(naive.Game.named(name), rng.sample(range(16), rng.randint(5, 14)))
+        position, fresh = Position(shared.game, *naive.masks(board)), patient(name)
+        assert shared.analysis(position) == fresh.analysis(position)
+        if not position.over:
+            assert shared.best_move(position) == patient(name).best_move(position)
+
+
+def test_forgetting_changes_no_answer(monkeypatch: pytest.MonkeyPatch, store4: Path) -> None:
+    monkeypatch.setattr("oracle.search._KEPT", 0)
+    search, rng = patient("4,4,4"), random.Random(6)
+    with Oracle("4,4,4", store4) as store:
+        for _ in range(100):
+            board = naive.played(naive.Game(4, 4, 4), rng.sample(range(16), rng.randint(8, 16)))
+            positions = [Position(search.game, *naive.masks(board))]
+            assert_search_says_the_same(search, store, positions)
+            assert_search_moves_the_same(search, store, positions)
+
+
+def test_a_board_larger_than_any_store_s_is_solved_where_it_can_be() -> None:
+    search = patient("5,6,3")
+    found = search.analysis("30")
+    assert (found.exact, found.outcome, found.plies, len(found.mainline)) == (True, "win", 5, 5)
+    assert len(found.moves) == 30
+    assert found.canonical == found.board
+    position = Position(search.game)
+    for name in found.mainline:
+        assert name in search.analysis(position).best
+        position = position.play(search.game.cell(name))
+    assert position.winner == "X"

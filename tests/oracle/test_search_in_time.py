@@ -1,0 +1,205 @@
+"""Live search with too little time: what it claims is so, and what it does not know it does not claim."""
+
+import random
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import naive
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from oracle import Analysis, NotSettled, Oracle
+from solver.game import grid
+from solver.position import Position
+
+LARGE = naive.Game(15, 15, 5)
+LARGE_GAME = grid(15, 15, 5)
+LINES = sorted(naive.lines(LARGE))
+LOOKS = [0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 130, 200, 300, 500, 800, 1300]
+HURRY = 12  # times 256 nodes: enough to look two plies ahead, as the wins and threats here need
+
+
+@st.composite
+def nearly_full_lines(draw: st.DrawFn) -> tuple[set[int], int, list[int]]:
+    """All but one cell of a line of the large board, that one, and five cells elsewhere."""
+    line = draw(st.sampled_from(LINES))
+    gap = draw(st.sampled_from(line))
+    elsewhere = st.integers(0, LARGE.cells - 1).filter(lambda cell: cell not in line)
+    return set(line) - {gap}, gap, draw(st.lists(elsewhere, min_size=5, max_size=5, unique=True))
+
+
+def large_position(x: set[int], o: set[int]) -> Position:
+    return Position(LARGE_GAME, sum(1 << cell for cell in x), sum(1 << cell for cell in o))
+
+
+def gaps(own: set[int], their: set[int]) -> set[int]:
+    """The cells that complete a line of `own` on the large board."""
+    missing = [set(line) - own for line in LINES if not their & set(line)]
+    return {cell for left in missing if len(left) == 1 for cell in left}
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """A clock that goes on by a second whenever it is looked at, so that `seconds` is a number of looks."""
+    look = count().__next__
+    monkeypatch.setattr("oracle.search.monotonic", look)
+    return look
+
+
+@pytest.fixture
+def each_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search looks at the clock at every node."""
+    monkeypatch.setattr("oracle.search._NODES_A_LOOK_AT_THE_CLOCK", 1)
+
+
+def hurried(name: str, looks: int) -> Oracle:
+    return Oracle(name, live=True, seconds=looks)
+
+
+def open_positions(name: str, number: int, least: int) -> list[Position]:
+    """Random positions of a game that is on, after so many plies or more."""
+    rules, game, rng = naive.Game.named(name), Oracle(name, live=True).game, random.Random(name)
+    boards: list[str] = []
+    while len(boards) < number:
+        board = naive.played(rules, rng.sample(range(rules.cells), rng.randint(least, rules.cells - 1)))
+        boards += [board] * (not naive.over(rules, board))
+    return [Position(game, *naive.masks(board)) for board in boards]
+
+
+def assert_claims_are_so(found: Analysis, truth: Analysis) -> None:
+    """What is exact is all so; else each score but 0 is, and of a win it is known how long it takes at most."""
+    true_scores = {move.move: move.score for move in truth.moves}
+    assert {move.move for move in found.moves} == set(true_scores)
+    for move in found.moves:
+        assert move.score == true_scores[move.move] or (move.score == 0 and not found.exact), (found, truth)
+    if found.exact:
+        assert found._replace(mainline=(), source="store") == truth._replace(mainline=())
+    else:
+        assert found.score >= 0
+        assert truth.score >= found.score or not found.score
+        assert ("at most" in found.verdict) == (found.score > 0)
+    assert set(found.best) == {move.move for move in found.moves if move.best}
+    if found.score:
+        assert set(found.best) == {move.move for move in found.moves if move.score == found.score}
+    assert found.mainline[0] in found.best
+
+
+@pytest.mark.usefixtures("each_node")
+@pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere", "4,4,4", "4,4,4,misere"])
+def test_every_score_that_is_claimed_is_so_whenever_time_runs_out(name: str, store_of: Callable[[str], Path]) -> None:
+    exact = []
+    with Oracle(name, store_of(name)) as store:
+        for position in open_positions(name, 30, least=2):
+            truth = store.analysis(position)
+            for looks in LOOKS:
+                found = hurried(name, looks).analysis(position)
+                assert_claims_are_so(found, truth)
+                exact.append(found.exact)
+    assert 0 < sum(exact) < len(exact)
+
+
+@pytest.mark.usefixtures("each_node")
+@pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere", "4,4,4"])
+def test_asking_again_misleads_nobody(name: str, store_of: Callable[[str], Path]) -> None:
+    with Oracle(name, store_of(name)) as store:
+        for position in open_positions(name, 40, least=6 if name == "4,4,4" else 2):
+            truth, oracle = store.analysis(position), hurried(name, 120)
+            for _ in range(100):
+                found = oracle.analysis(position)
+                assert_claims_are_so(found, truth)
+                if found.exact and len(found.mainline) > 1:
+                    assert found._replace(source="store") == truth
+                    break
+
+
+@pytest.mark.usefixtures("each_node")
+@pytest.mark.parametrize(("name", "least"), [("3,4,3", 2), ("4,4,4", 8)])
+def test_a_score_is_told_if_it_is_certain_and_refused_if_not(
+    name: str, least: int, store_of: Callable[[str], Path]
+) -> None:
+    refused = []
+    with Oracle(name, store_of(name)) as store:
+        for position in open_positions(name, 30, least):
+            for looks in LOOKS:
+                told = hurried(name, looks).get_score(position, None)
+                refused.append(told is None)
+                if told is None:
+                    with pytest.raises(NotSettled, match="was not settled"):
+                        hurried(name, looks).score(position)
+                else:
+                    assert told == store.score(position)
+    assert 0 < sum(refused) < len(refused)
+
+
+@pytest.mark.usefixtures("each_node")
+@pytest.mark.parametrize("name", ["3,4,3", "4,4,4", "5,5,4", "15,15,5"])
+def test_no_answer_takes_longer_than_its_time(name: str, clock: Callable[[], int]) -> None:
+    for position in open_positions(name, 20, least=5):
+        for looks in LOOKS:
+            oracle = hurried(name, looks)
+            for ask in (oracle.analysis, oracle.best_move, oracle.get_score):
+                asked = clock()
+                ask(position, *[None] * (ask == oracle.get_score))
+                assert clock() - asked <= looks + 4
+
+
+@pytest.mark.parametrize("looks", [0, 2])
+@pytest.mark.parametrize(
+    ("name", "board"),
+    [("4,4,4", "16"), ("5,5,4", "25"), ("5,5,4", "5/.XO../5/5/5"), ("15,15,5", "225"), ("20,20,5,misere", "400")],
+)
+def test_what_is_not_settled_is_said_so_and_still_one_move_is_chosen(name: str, board: str, looks: int) -> None:
+    oracle = hurried(name, looks)
+    found = oracle.analysis(board)
+    assert (found.exact, found.outcome, found.score, found.plies) == (False, "draw", 0, None)
+    assert found.verdict == "not settled: no forced win was found"
+    assert len(found.best) == 1
+    assert found.best == found.mainline == (found.moves[0].move,)
+    legal = [oracle.game.cell_name(cell) for cell, mark in enumerate(found.board.replace("/", "")) if mark == "."]
+    assert sorted(move.move for move in found.moves) == sorted(legal)
+    assert oracle.best_move(board).move in legal
+    assert oracle.get_score(board, 99) == 99
+    with pytest.raises(NotSettled):
+        oracle.score(board)
+
+
+@given(nearly_full_lines(), st.booleans())
+def test_a_win_at_once_is_found_on_a_large_board(nearly: tuple[set[int], int, list[int]], first: bool) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a live search in a hurry completes a line that can be completed
+    own, _, rest = nearly
+    their = set(rest[:4]) if first else set(rest)
+    position = large_position(own, their) if first else large_position(their, own)
+    assume(not position.over)
+    wins = {LARGE_GAME.cell_name(cell) for cell in gaps(own, their)}
+    oracle = hurried("15,15,5", HURRY)
+    move, found = oracle.best_move(position), oracle.analysis(position)
+    assert (move.outcome, move.plies) == (found.outcome, found.plies) == ("win", 1)
+    assert {move.move} <= set(found.best) <= wins
+
+
+@given(nearly_full_lines(), st.booleans())
+def test_the_only_block_is_made_on_a_large_board(nearly: tuple[set[int], int, list[int]], first: bool) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a live search in a hurry blocks the one line that would be completed
+    their, gap, rest = nearly
+    own, their = set(rest[:4]), their if first else their | {rest[4]}
+    assume(gaps(their, own) == {gap})
+    assume(not gaps(own, their))
+    position = large_position(own, their) if first else large_position(their, own)
+    oracle = hurried("15,15,5", HURRY)
+    assert oracle.best_move(position).move == LARGE_GAME.cell_name(gap)
+    assert oracle.analysis(position).moves[0].move == LARGE_GAME.cell_name(gap)
+
+
+def test_a_win_in_two_moves_is_found_on_a_large_board() -> None:
+    found = hurried("15,15,5", 100).analysis(large_position({110, 111, 112}, {0, 14, 210}))
+    assert (found.outcome, found.plies, found.exact) == ("win", 3, False)
+    assert found.verdict == "X wins in at most 2 moves (3 plies)"
+    assert set(found.best) <= {"e8", "i8"}
+
+
+def test_a_draw_on_a_large_board_of_dead_lines_is_seen_to_its_end() -> None:
+    found = Oracle(grid(1, 1200, 1200), live=True, seconds=1e9).analysis("XO1198")
+    assert (found.exact, found.outcome, found.plies) == (True, "draw", None)
+    assert len(found.mainline) == len(set(found.mainline)) == 1198

@@ -1,0 +1,143 @@
+"""One oracle for many: threads, forked processes, and one that closes it while others ask."""
+
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import naive
+import pytest
+
+from oracle import Oracle
+from solver.game import grid
+from solver.position import Position
+
+FOUR = grid(4, 4, 4)
+RULES4 = naive.Game(4, 4, 4)
+THREADS = 8
+
+
+@pytest.fixture(autouse=True)
+def hurried() -> Iterator[None]:
+    """Threads take turns much oftener than they would."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def boards(count: int, least: int = 0) -> list[Position]:
+    """Random positions of 4x4 that so many plies or more lead to, open and finished."""
+    rng = random.Random(8)
+    return [
+        Position(FOUR, *naive.masks(naive.played(RULES4, rng.sample(range(16), rng.randint(least, 16)))))
+        for _ in range(count)
+    ]
+
+
+def answers(oracle: Oracle, positions: list[Position]) -> list[object]:
+    """All that an oracle can be asked about each position."""
+    return [
+        (oracle.score(position), oracle.analysis(position), None if position.over else oracle.best_move(position))
+        for position in positions
+    ]
+
+
+def answers_of_threads(oracle: Oracle, positions: list[Position]) -> list[list[object]]:
+    """What each of some threads is told about all the positions, which each asks in an order of its own."""
+
+    def ask(seed: int) -> list[object]:
+        order = random.Random(seed).sample(range(len(positions)), len(positions))
+        told = dict(zip(order, answers(oracle, [positions[i] for i in order]), strict=True))
+        return [told[i] for i in range(len(positions))]
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(ask, range(THREADS)))
+
+
+def test_threads_are_told_what_one_is_told(store4: Path) -> None:
+    positions = boards(2000)
+    with Oracle(FOUR, store4) as alone:
+        expected = answers(alone, positions)
+    with Oracle(FOUR, store4) as shared:
+        assert answers_of_threads(shared, positions) == [expected] * THREADS
+
+
+def test_threads_are_told_what_one_is_told_however_little_is_kept(
+    store4: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solver.store._CACHED_BYTES", 5000)
+    monkeypatch.setattr("solver.index._KEPT", 50)
+    monkeypatch.setattr("oracle.oracle._KEPT", 50)
+    positions = boards(150)
+    with Oracle(FOUR, store4) as alone:
+        expected = answers(alone, positions)
+    with Oracle(FOUR, store4) as shared:
+        assert answers_of_threads(shared, positions) == [expected] * THREADS
+
+
+def test_threads_that_search_are_told_what_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("oracle.search._KEPT", 200)
+    positions = boards(100, least=9)
+    expected = answers(Oracle(FOUR, live=True, seconds=1e9), positions)
+    shared = Oracle(FOUR, live=True, seconds=1e9)
+    assert answers_of_threads(shared, positions) == [expected] * THREADS
+
+
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("live", [False, True])
+def test_a_forked_process_is_told_what_its_parent_is(
+    live: bool, used: bool, store4: Path, forked: Callable[..., tuple[int, str]]
+) -> None:
+    positions = boards(100, least=9)
+    with Oracle(FOUR, store4) as alone:
+        expected = [alone.score(position) for position in positions]
+    with Oracle(FOUR, store4, live=live, seconds=1e9) as oracle:
+        if used:
+            answers(oracle, positions[:50])
+
+        def scores() -> list[int]:
+            return [oracle.score(position) for position in positions]
+
+        assert forked(scores) == (0, str(expected))
+        assert scores() == expected
+        assert forked(lambda: str(answers(oracle, positions))) == (0, str(answers(oracle, positions)))
+
+
+def test_a_forked_process_may_close_what_its_parent_goes_on_using(
+    store4: Path, forked: Callable[..., tuple[int, str]]
+) -> None:
+    positions = boards(200)
+    with Oracle(FOUR, store4) as alone:
+        expected = answers(alone, positions)
+    with Oracle(FOUR, store4) as oracle:
+
+        def reopened() -> str:
+            oracle.close()
+            with Oracle(FOUR, store4) as own:
+                return str(answers(own, positions) == expected)
+
+        assert forked(reopened) == (0, "True")
+        assert answers(oracle, positions) == expected
+
+
+def test_processes_forked_at_the_same_time_do_not_disturb_one_another(store4: Path) -> None:
+    positions = boards(500)
+    with Oracle(FOUR, store4) as oracle:
+        children = [_fork_and_compare(oracle, store4, positions) for _ in range(4)]
+        assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 4
+
+
+def _fork_and_compare(oracle: Oracle, path: Path, positions: list[Position]) -> int:
+    """A child, which ends with 0 if the inherited oracle tells it what its own does."""
+    child = os.fork()
+    if not child:
+        same = False
+        try:
+            with Oracle(FOUR, path) as own:
+                same = answers(oracle, positions) == answers(own, positions)
+        finally:
+            os._exit(0 if same else 1)
+    return child
