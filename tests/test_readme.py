@@ -8,7 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from oracle.cli import main as query
+from play.cli import main as play
+from solver.cli import main as solve
 
 README = Path(__file__).parents[1] / "README.md"
 SHELL = re.findall(r"^    \$ (.+)\n((?:    .*\n|\n(?=    ))*)", README.read_text(), re.MULTILINE)
@@ -45,14 +50,23 @@ def test_a_shell_example_prints_what_readme_says(checkout: Path, command: str, s
     assert ran.stdout.rstrip("\n").split("\n") == expected
 
 
-@pytest.mark.parametrize("program", ["ttt4-solve", "ttt4-query"])
-def test_every_option_of_every_command_is_in_readme(program: str) -> None:
-    from oracle.cli import main as query
-    from solver.cli import main as solve
+USAGES = re.sub(r"\n {8,}", " ", README.read_text()).split("\n")
+COMMANDS = {
+    "ttt4-query": query,
+    "ttt4-play": play,
+    **{f"ttt4-solve {name}": command for name, command in solve.commands.items()},
+    **{f"ttt4-play {name}": command for name, command in play.commands.items()},
+}
 
-    text = README.read_text()
-    commands = {"ttt4-query": [query], "ttt4-solve": list(solve.commands.values())}[program]
-    for command in commands:
-        options = {name for option in command.params for name in option.opts if name.startswith("--")}
-        line = next(line for line in text.split("\n") if line.startswith(f"    {program}") and command.name in line)
-        assert options - {"--version"} <= set(re.findall(r"--[a-z]+", line)), command.name
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_of_every_command_is_in_readme(command: str) -> None:
+    options = {name for option in COMMANDS[command].params for name in option.opts if name.startswith("--")}
+    usage = next(line for line in USAGES if line.startswith(f"    {command} "))
+    assert options - {"--version"} == set(re.findall(r"--[a-z]+", usage))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_and_option_has_help(command: str) -> None:
+    assert COMMANDS[command].help
+    assert all(option.help for option in COMMANDS[command].params if isinstance(option, click.Option))

@@ -1,0 +1,55 @@
+"""The arena's results as text, in 80 columns."""
+
+from collections.abc import Sequence
+
+from play.arena import Meeting, Standing, interval
+
+
+def table(meeting: Meeting, *, swap: bool) -> str:
+    """What came of two players' meeting."""
+    standings = (meeting.first, meeting.second)
+    width = max(len(standing.name) for standing in standings) + 2
+    lines = [f"{'player':{width}} side      wins              draws             losses"]
+    for standing, side in zip(standings, ("X", "O"), strict=True):
+        counts = (_share(count, standing.games) for count in (standing.wins, standing.draws, standing.losses))
+        lines.append(f"{standing.name:{width}} {'X and O' if swap else side:8}  {'  '.join(counts)}".rstrip())
+    lines += ["", "In percent of the games, with the range that is right 95 times of 100.", ""]
+    for standing in standings:
+        lines += _about(standing)
+    plies = meeting.lengths
+    lines.append(f"{len(plies)} games of {sum(plies) / len(plies):.1f} plies ({min(plies)} to {max(plies)}).")
+    return "\n".join(lines)
+
+
+def cross_table(names: Sequence[str], meetings: Sequence[Meeting]) -> str:
+    """Everybody's share of the points against everybody, and over all, the strongest first."""
+    points: dict[tuple[str, str], float] = {}
+    for met in meetings:
+        points[met.first.name, met.second.name] = met.first.points
+        points[met.second.name, met.first.name] = met.second.points
+    total = {one: sum(points.get((one, other), 0) for other in names) / (len(names) - 1) for one in names}
+    ranked = sorted(names, key=lambda name: -total[name])
+    width = max(map(len, names)) + 2
+    lines = [f"{'':4}{'':{width}}  all" + "".join(f"{number:5}" for number in range(1, len(names) + 1))]
+    for number, one in enumerate(ranked, 1):
+        against = "".join(f"{100 * points[one, other]:5.0f}" if one != other else "    -" for other in ranked)
+        lines.append(f"{number:3} {one:{width}}{100 * total[one]:5.1f}{against}")
+    lines += ["", "Points in percent: 1 for a win, a half for a draw."]
+    forfeits = [f"{one.name}: {why}" for met in meetings for one in (met.first, met.second) for why in one.forfeits]
+    return "\n".join(line[:79] for line in lines + forfeits[:10])
+
+
+def _share(count: int, games: int) -> str:
+    low, high = interval(count, games)
+    return f"{100 * count / games:5.1f} ({100 * low:.1f}-{100 * high:.1f})".ljust(18)
+
+
+def _about(standing: Standing) -> list[str]:
+    kept = f", {100 * standing.kept / standing.graded:.1f} % of {standing.graded:,} moves kept the outcome" \
+        if standing.graded else ""  # fmt: skip
+    mean = 1000 * standing.seconds / standing.moves if standing.moves else 0.0
+    lines = [f"{standing.name}: {mean:.2f} ms a move, at most {1000 * standing.slowest:.0f}{kept}."]
+    lines += [f"  forfeited {why}"[:79] for why in standing.forfeits[:5]]
+    if len(standing.forfeits) > 5:
+        lines.append(f"  and {len(standing.forfeits) - 5} games more")
+    return lines

@@ -1,0 +1,334 @@
+"""The arena: the oracle never errs in it, games can be played again, and a player that misbehaves forfeits."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from play.arena import Meeting, Standing, interval, meet, round_robin
+from play.cli import main
+from play.players import Cast
+from play.standings import cross_table
+from solver.game import grid, parse_game
+
+Run = Callable[..., Any]
+FOUR = grid(4, 4, 4)
+LEVELS = [f"oracle:{level}" for level in range(11)]
+STANDING_KEYS = {
+    "player", "games", "wins", "draws", "losses", "points", "moves", "kept", "mean_seconds", "slowest_seconds",
+    "forfeits",
+}  # fmt: skip
+OWN = """
+class Player:
+    def __init__(self, choose):
+        self.choose = choose
+
+def raising(state):
+    raise ValueError("lost my way")
+
+def looping(state):
+    while True:
+        pass
+
+def least(state):
+    return next(cell for cell in range(9) if not (state.position.x | state.position.o) >> cell & 1)
+
+def made(choose):
+    return lambda game, seed: Player(choose)
+
+raises, loops, sound = made(raising), made(looping), made(least)
+outside, negative, taken = made(lambda state: 99), made(lambda state: -1), made(lambda state: 0)
+text, none = made(lambda state: "b2"), made(lambda state: None)
+
+def leaving(state):
+    raise SystemExit(0)
+
+def stubborn(state):
+    while True:
+        try:
+            while True:
+                pass
+        except Exception:
+            pass
+
+def talking(state):
+    raise ValueError("far " * 999 + "\\nand wide")
+
+def numbered(state):
+    import numpy
+    return numpy.int64(least(state))
+
+leaves, clings, talks, numpys = made(leaving), made(stubborn), made(talking), made(numbered)
+
+def broken(game, seed):
+    raise ValueError("no such opening")
+
+def tires(game, seed):
+    if str(seed).split(" ")[1:2] not in ([], ["0"]):
+        raise ValueError("too tired")
+    return Player(least)
+"""
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Stand in a folder with players of one's own, from which no store is found."""
+    monkeypatch.delenv("TTT4_STORE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.syspath_prepend(str(tmp_path))  # which also puts the path back afterwards
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_players.py").write_text(OWN)
+    yield
+    sys.modules.pop("own_players", None)
+
+
+def told(run: Run, *arguments: object) -> dict[str, Any]:
+    """What the command says as JSON."""
+    ran = run(main, "arena", *arguments, "--json")
+    assert (ran.code, ran.err, ran.out.count("\n")) == (0, "", 1)
+    said: dict[str, Any] = json.loads(ran.out)
+    return said
+
+
+def counted(standing: Standing) -> tuple[object, ...]:
+    """All of a standing but the times."""
+    return (standing.name, standing.wins, standing.draws, standing.losses, standing.forfeits, standing.moves,
+            standing.graded, standing.kept)  # fmt: skip
+
+
+def results(meetings: list[Meeting]) -> list[object]:
+    return [(counted(met.first), counted(met.second), met.lengths) for met in meetings]
+
+
+@pytest.mark.parametrize("games", [200, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rival", ["random", "rules", "oracle:5"])
+@pytest.mark.parametrize("side", ["X", "O"])
+def test_the_oracle_never_loses_and_never_gives_a_value_away(side: str, rival: str, games: int, store4: Path) -> None:
+    names = ("oracle", rival) if side == "X" else (rival, "oracle")
+    with Cast(FOUR, str(store4)) as cast:
+        met = meet(cast, names, games, swap=False, seed=3)
+    oracle = met.first if side == "X" else met.second
+    assert (oracle.name, oracle.games, oracle.losses) == ("oracle", games, 0)
+    assert oracle.moves == oracle.graded == oracle.kept >= 4 * games - games // 2
+
+
+@pytest.mark.parametrize("game", ["3,3,3", "3,3,3,misere", "3,4,3", "2,4,2"])
+def test_the_oracle_gives_no_value_away_without_a_store(game: str) -> None:
+    with Cast(parse_game(game), live=True, seconds=99) as cast:
+        met = meet(cast, ("oracle", "random"), 40, swap=True, seed=4)
+    assert met.first.moves == met.first.graded == met.first.kept
+    assert met.second.kept < met.second.graded
+
+
+@pytest.mark.slow
+def test_every_level_gains_more_points_than_the_one_below(store4: Path) -> None:
+    with Cast(FOUR, str(store4)) as cast:
+        played = round_robin(cast, LEVELS, 200, seed=1)
+    points = dict.fromkeys(LEVELS, 0.0)
+    for met in played:
+        for standing in (met.first, met.second):
+            points[standing.name] += standing.points
+    totals = list(points.values())
+    assert totals == sorted(totals)
+    assert len(set(totals)) == 11
+
+
+def test_the_same_seed_gives_the_same_games(store4: Path) -> None:
+    names = ["random", "rules", "oracle:4", "oracle"]
+    with Cast(FOUR, str(store4)) as one, Cast(FOUR, str(store4)) as other:
+        assert results(round_robin(one, names, 20, seed="7")) == results(round_robin(other, names, 20, seed="7"))
+
+
+def test_another_seed_gives_other_games(store4: Path) -> None:
+    with Cast(FOUR, str(store4)) as cast:
+        lengths = {tuple(meet(cast, ("random", "rules"), 20, swap=False, seed=seed).lengths) for seed in range(10)}
+    assert len(lengths) == 10
+
+
+@pytest.mark.parametrize("names", [("random", "rules"), ("oracle:3", "random")])
+def test_a_game_depends_on_its_number_and_not_on_how_many_are_played(names: tuple[str, str], store4: Path) -> None:
+    with Cast(FOUR, str(store4)) as cast:
+        longer = meet(cast, names, 30, swap=True, seed=5)
+        for games in (1, 7, 29):
+            assert meet(cast, names, games, swap=True, seed=5).lengths == longer.lengths[:games]
+
+
+@pytest.mark.parametrize(("swap", "wins"), [([], 7), (["--swap"], 4)])
+def test_swap_gives_the_second_player_x_in_every_other_game(swap: list[str], wins: int, run: Run) -> None:
+    said = told(run, "--game", "2,2,1", "--x", "random", "--o", "rules", "--games", 7, *swap)  # X wins at once
+    first, second = said["meetings"][0]["players"]
+    assert (first["wins"]["count"], second["wins"]["count"]) == (wins, 7 - wins)
+    assert (first["losses"]["count"], second["losses"]["count"]) == (7 - wins, wins)
+    assert (first["moves"], second["moves"]) == (wins, 7 - wins)
+
+
+def test_everybody_meets_everybody_once_and_takes_turns_as_x(run: Run) -> None:
+    said = told(run, "--game", "2,2,1", "--all", "random,rules,oracle:0", "--games", 6)
+    pairs = [tuple(player["player"] for player in met["players"]) for met in said["meetings"]]
+    assert pairs == [("random", "rules"), ("random", "oracle:0"), ("rules", "oracle:0")]
+    assert {player["wins"]["count"] for met in said["meetings"] for player in met["players"]} == {3}
+
+
+def root(share: float, games: int, low: float, high: float) -> float:
+    """The share between `low` and `high` that is 1.96 standard deviations from the one seen, by bisection."""
+    for _ in range(200):
+        middle = (low + high) / 2
+        inside = (share - middle) ** 2 <= 1.96**2 * middle * (1 - middle) / games
+        low, high = (low, middle) if inside == (middle < share) else (middle, high)
+    return (low + high) / 2
+
+
+@given(st.integers(1, 20_000).flatmap(lambda games: st.tuples(st.integers(0, games), st.just(games))))
+def test_the_interval_holds_every_share_from_which_the_count_is_not_far(seen: tuple[int, int]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: Wilson's interval solves the inequality that defines it
+    count, games = seen
+    low, high = interval(count, games)
+    assert low == pytest.approx(root(count / games, games, 0, count / games), abs=1e-9)
+    assert high == pytest.approx(root(count / games, games, count / games, 1), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("count", "games", "low", "high"),
+    [
+        (0, 10, 0, 3.8416 / 13.8416),
+        (10, 10, 10 / 13.8416, 1),
+        (5, 10, 0.5 - 0.98 / 13.8416**0.5, 0.5 + 0.98 / 13.8416**0.5),
+        (0, 0, 0, 1),
+    ],
+)
+def test_the_interval_has_the_values_of_its_closed_form(count: int, games: int, low: float, high: float) -> None:
+    assert interval(count, games) == pytest.approx((low, high), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("raises", "ValueError: lost my way"), ("loops", "no move in 0.2 s"), ("outside", "no cell number 99"),
+     ("negative", "no cell number -1"), ("text", "TypeError"), ("none", "TypeError"), ("leaves", "SystemExit"),
+     ("clings", "no move in 0.2 s"), ("talks", "ValueError: far far")],
+)  # fmt: skip
+@pytest.mark.parametrize("side", ["X", "O"])
+def test_a_player_that_makes_no_move_forfeits_and_the_arena_goes_on(name: str, why: str, side: str, run: Run) -> None:
+    own = f"own_players:{name}"
+    x, o = (own, "random") if side == "X" else ("random", own)
+    said = told(run, "--game", "3,3,3", "--x", x, "--o", o, "--games", 3, "--limit", 0.2, "--live")
+    culprit, rival = sorted(said["meetings"][0]["players"], key=lambda player: player["player"] != own)
+    assert (culprit["losses"]["count"], rival["wins"]["count"], rival["forfeits"]) == (3, 3, [])
+    assert [forfeit.split(": ")[0] for forfeit in culprit["forfeits"]] == ["game 1", "game 2", "game 3"]
+    assert all(why in forfeit and len(forfeit) < 100 and "\n" not in forfeit for forfeit in culprit["forfeits"])
+
+
+def test_a_player_that_claims_a_taken_cell_forfeits(run: Run) -> None:
+    said = told(run, "--game", "3,3,3", "--x", "own_players:taken", "--o", "random", "--games", 5, "--live")
+    culprit, rival = said["meetings"][0]["players"]
+    assert (culprit["losses"]["count"], rival["wins"]["count"], culprit["moves"]) == (5, 5, 5)
+    assert all("cell 'a1' is taken" in forfeit for forfeit in culprit["forfeits"])
+
+
+@pytest.mark.parametrize("side", ["X", "O"])
+def test_a_player_that_cannot_be_made_in_a_later_game_forfeits_that_game(side: str, run: Run) -> None:
+    own = "own_players:tires"
+    x, o = (own, "random") if side == "X" else ("random", own)
+    said = told(run, "--game", "3,3,3", "--x", x, "--o", o, "--games", 3, "--live")
+    culprit = next(player for player in said["meetings"][0]["players"] if player["player"] == own)
+    assert [forfeit.split(": ")[0] for forfeit in culprit["forfeits"]] == ["game 2", "game 3"]
+    assert all("too tired" in forfeit for forfeit in culprit["forfeits"])
+    assert said["meetings"][0]["plies"]["min"] == 0
+
+
+def test_a_number_of_numpy_s_is_the_move_that_it_names(run: Run) -> None:
+    names = ("own_players:numpys", "own_players:sound")
+    said = [told(run, "--game", "3,3,3", "--x", name, "--o", "random", "--games", 9, "--live") for name in names]
+    one, other = (met["meetings"][0] for met in said)
+    assert (one["plies"], one["players"][0]["forfeits"]) == (other["plies"], [])
+    assert one["players"][0]["wins"] == other["players"][0]["wins"]
+
+
+def test_without_a_store_the_moves_of_a_large_board_are_not_graded(run: Run) -> None:
+    said = told(run, "--game", "5,5,4", "--x", "random", "--o", "rules", "--games", 2, "--live")
+    assert [player["kept"] for player in said["meetings"][0]["players"]] == [None, None]
+    assert all(player["moves"] for player in said["meetings"][0]["players"])
+
+
+def test_without_a_store_the_moves_of_16_cells_are_graded(run: Run) -> None:
+    said = told(run, "--game", "2,8,2", "--x", "random", "--o", "rules", "--games", 2, "--live")
+    assert all(player["kept"] is not None for player in said["meetings"][0]["players"])
+
+
+@pytest.mark.parametrize("rival", ["random", "oracle:5"])
+@pytest.mark.parametrize("side", ["X", "O"])
+def test_the_oracle_s_traps_win_more_games_than_the_first_best_moves(side: str, rival: str, store4: Path) -> None:
+    won = {}
+    with Cast(FOUR, str(store4)) as cast:
+        for name in ("oracle", "first"):
+            met = meet(cast, (name, rival) if side == "X" else (rival, name), 500, swap=False, seed=9)
+            standing = met.first if side == "X" else met.second
+            assert (standing.games, standing.losses, standing.forfeits) == (500, 0, [])
+            won[name] = standing.wins
+    assert won["oracle"] > won["first"]
+
+
+def test_who_forfeits_spoils_nobody_else_s_games(run: Run) -> None:
+    names = "own_players:raises,random,own_players:sound,rules"
+    said = told(run, "--game", "3,3,3", "--all", names, "--games", 4, "--live")
+    assert len(said["meetings"]) == 6
+    for met in said["meetings"]:
+        forfeits = {player["player"]: len(player["forfeits"]) for player in met["players"]}
+        assert forfeits == {name: 4 * (name == "own_players:raises") for name in forfeits}
+        assert (met["plies"]["min"] >= 5) == ("own_players:raises" not in forfeits)
+
+
+def test_json_is_one_object_of_these_keys(store4: Path, run: Run) -> None:
+    said = told(run, "--x", "oracle", "--o", "random", "--games", 5, "--seed", "s", "--store", store4)
+    assert set(said) == {"game", "seed", "meetings"}
+    assert (said["game"], said["seed"], len(said["meetings"])) == ("4,4,4", "s", 1)
+    met = said["meetings"][0]
+    assert (set(met), set(met["plies"])) == ({"players", "plies"}, {"mean", "min", "max"})
+    for player in met["players"]:
+        assert set(player) == STANDING_KEYS
+        assert sum(player[kind]["count"] for kind in ("wins", "draws", "losses")) == player["games"] == 5
+        assert set(player["wins"]) == {"count", "share", "interval"}
+    assert sum(player["points"] for player in met["players"]) == 1
+
+
+def test_the_cross_table_names_all_and_the_strongest_first(store4: Path, run: Run) -> None:
+    names = ["random", "oracle", "rules", "oracle:2"]
+    ran = run(main, "arena", "--all", ",".join(names), "--games", 40, "--store", store4)
+    rows = [line.split() for line in ran.out.splitlines()[1:5]]
+    assert (ran.code, ran.err, sorted(row[1] for row in rows)) == (0, "", sorted(names))
+    assert [row[0] for row in rows] == ["1", "2", "3", "4"]
+    shares = [float(row[2]) for row in rows]
+    assert shares == sorted(shares, reverse=True)
+    assert rows[-1][1] == "random"
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_a_total_is_the_mean_of_what_was_won_of_each() -> None:
+    names = ("a", "b", "c")
+    met = [
+        Meeting(Standing("a", wins=4), Standing("b", losses=4)),
+        Meeting(Standing("a", wins=1, losses=1, draws=2), Standing("c", wins=1, losses=1, draws=2)),
+        Meeting(Standing("b", draws=4), Standing("c", draws=4)),
+    ]
+    rows = [line.split() for line in cross_table(names, met).splitlines()[1:4]]
+    assert rows == [["1", "a", "75.0", "-", "50", "100"], ["2", "c", "50.0", "50", "-", "50"],
+                    ["3", "b", "25.0", "0", "50", "-"]]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["", "--x random", "--o random", "--all random", "--all random,", "--all random,rules --x first",
+     "--x nobody --o random", "--x oracle:11 --o random", "--x human --o random", "--all random,human",
+     "--x no_such_module:it --o random", "--x own_players:nobody --o random", "--x random --o rules --games 0",
+     "--x random --o rules --limit 0", "--x random --o rules --limit inf", "--x random --o rules --limit nan",
+     "--x random --o rules --limit 1e300", "--x random --o rules --limit -1", "--x random --o rules --time nan",
+     "--all random,rules,random", "--x own_players:broken --o random", "--x random --o own_players:broken"],
+)  # fmt: skip
+def test_a_wrong_use_ends_with_2(arguments: str, run: Run) -> None:
+    ran = run(main, "arena", "--live", *arguments.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.splitlines()[-1].startswith("Error: ")
