@@ -124,7 +124,8 @@ def _listed(title: str, moves: tuple[str, ...]) -> str:
 def _origin(oracle: Oracle, analysis: Analysis) -> str:
     if analysis.source == "store":
         with suppress(OSError):  # somebody deleted the current folder
-            return f"From the store {min(oracle.path, os.path.relpath(oracle.path), key=len)}."
+            path = os.path.relpath(oracle.path)
+            return f"From the store {oracle.path if path.startswith(os.pardir) else path}."
         return f"From the store {oracle.path}."
     if analysis.exact:
         return "From a live search: exact."

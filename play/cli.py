@@ -70,7 +70,7 @@ def main(
 
 
 @main.command()
-@click.argument("file", required=False)
+@click.argument("file", required=False, type=click.Path())
 @seed_option
 @store_option
 @live_option
@@ -78,7 +78,7 @@ def main(
 @command_errors
 def resume(file: str | None, seed: str | None, store: str | None, live: bool, seconds: float) -> None:
     """Go on with a game: the one in FILE, or the one that was played last and did not end."""
-    path = file or _last_unfinished()
+    path = file or _last(unfinished=True)
     record = load_record(path)
     for side in "XO":
         name = record.tags.setdefault(side, "human")
@@ -88,16 +88,16 @@ def resume(file: str | None, seed: str | None, store: str | None, live: bool, se
 
 
 @main.command()
-@click.argument("file")
+@click.argument("file", required=False, type=click.Path())
 @store_option
 @live_option
 @time_option
 @command_errors
-def review(file: str, store: str | None, live: bool, seconds: float) -> None:
-    """Grade every move of the game in FILE by exact scores, and name the turning point."""
+def review(file: str | None, store: str | None, live: bool, seconds: float) -> None:
+    """Grade every move of the game in FILE, or of the last one, by exact scores, and name the turning point."""
     from play.review import review as reviewed
 
-    record = load_record(file)
+    record = load_record(file or _last())
     with Cast(record.match.rules.start().position.game, store, live=live, seconds=seconds) as cast:
         say(f"{record.match.rules.drawn(record.match.state)}\n")
         for line in review_lines(reviewed(cast.oracle(), record.match.states), every=True):
@@ -105,11 +105,11 @@ def review(file: str, store: str | None, live: bool, seconds: float) -> None:
 
 
 @main.command()
-@click.argument("file")
+@click.argument("file", required=False, type=click.Path())
 @command_errors
-def replay(file: str) -> None:
-    """Step through the game in FILE: Enter for the next move, b for the one before, q to leave."""
-    record = load_record(file)
+def replay(file: str | None) -> None:
+    """Step through the game in FILE, or the last one: Enter for the next move, b for the one before, q to leave."""
+    record = load_record(file or _last())
     match = record.match
     stepping = sys.stdin.isatty() and sys.stdout.isatty()
     at = 0
@@ -155,7 +155,8 @@ def arena(
     """Let players meet many times, and count what comes of it.
 
     PLAYER is a word as for ttt4-play, or one of your own: MODULE:NAME, where NAME takes a game and a seed
-    and returns an object whose choose(state) returns the number of the cell to claim.
+    and returns an object whose choose(state) returns the number of the cell to claim. MODULE may be in the
+    current folder.
     """
     from play import arena as playing
     from play.standings import cross_table, table
@@ -169,6 +170,8 @@ def arena(
     with Cast(game, store, live=live, seconds=seconds) as cast, _progress(games * meetings) as tell:
         for name in names:
             cast.player(name, seed)
+        if cast.oracle().source == "search" and not live and game.cells <= SOLVABLE_CELLS:
+            click.echo(_advice(game, cast.path), err=True)
         if everybody:
             played = playing.round_robin(cast, names, games, seed=seed, seconds=limit, tell=tell)
         else:
@@ -216,7 +219,11 @@ def _offer_a_store(game: Game, path: str) -> None:
             command = [sys.executable, "-c", "from solver.cli import run; run()", "build", "--game", game.name]
             subprocess.run([*command, "--store", path], stdout=subprocess.DEVNULL, check=False)
     if not os.path.exists(path):
-        click.echo(f"No store at {path!r}: searching live. For answers at once: {build_command(game, path)}", err=True)
+        click.echo(_advice(game, path), err=True)
+
+
+def _advice(game: Game, path: str) -> str:
+    return f"No store at {path!r}: searching live. For answers at once: {build_command(game, path)}"
 
 
 def _require_defaults(context: click.Context) -> None:
@@ -239,8 +246,8 @@ def _files_after(path: str) -> Iterator[str | None]:
     yield from _new_files()
 
 
-def _last_unfinished() -> str:
-    """The file of the game that was played last and did not end."""
+def _last(*, unfinished: bool = False) -> str:
+    """The file of the game that was played last, or of the last that can go on."""
     folder = games_folder()
     try:
         files = [entry for entry in os.scandir(folder or "") if entry.name.endswith(".txt")]
@@ -249,8 +256,10 @@ def _last_unfinished() -> str:
     for entry in sorted(files, key=lambda entry: entry.stat().st_mtime_ns, reverse=True):
         try:
             record = load_record(entry.path)
-            if record.result == "*" and all(may_resume(record.tags.get(side, "human")) for side in "XO"):
-                return entry.path
         except Ttt4Error:
             continue
-    raise Ttt4Error("no game to go on with: ttt4-play begins one, and ttt4-play resume FILE reads one from a file")
+        callable_back = all(may_resume(record.tags.get(side, "human")) for side in "XO")
+        if not unfinished or (record.result == "*" and callable_back):
+            return entry.path
+    wanted = "to go on with" if unfinished else "to look at"
+    raise Ttt4Error(f"no game {wanted} was kept: ttt4-play begins one, or name a FILE")

@@ -106,7 +106,9 @@ def export_record(record: Record, path: str) -> None:
     try:
         path = os.path.realpath(os.path.expanduser(path))
         if os.path.lexists(path):
-            _require_record(path)
+            _require_same_game(record, path)
+        elif not os.path.isdir(os.path.dirname(path)):
+            raise RecordError(f"cannot write {path!r}: there is no such folder; name another file")
         save_record(record, path)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
@@ -134,14 +136,15 @@ def save_record(record: Record, path: str) -> None:
         os.close(handle)
 
 
-def _require_record(path: str) -> None:
-    try:
-        if os.path.isfile(path):
-            load_record(path)
-            return
-    except RecordError:
-        pass
-    raise RecordError(f"{path!r} is there and is no record of a game: name another file")
+def _require_same_game(record: Record, path: str) -> None:
+    """Nothing, if what stands there is this game, at most some moves ago."""
+    before: tuple[int, ...] | None = None
+    if os.path.isfile(path):
+        with suppress(RecordError):
+            there = load_record(path).match
+            before = there.moves if there.rules == record.match.rules else None
+    if before is None or record.match.moves[: len(before)] != before:
+        raise RecordError(f"{path!r} is there and is not this game: name another file")
 
 
 def _checked_game(text: str, name: str, number: int) -> None:

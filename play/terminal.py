@@ -26,6 +26,10 @@ from solver.errors import Ttt4Error
 THINKING_AFTER = 0.2
 
 
+LEAVING = ("q", "exit")
+"""What else people type to leave."""
+
+
 class Leave(Exception):
     """The person wants to leave."""
 
@@ -114,7 +118,7 @@ class Terminal:
         """The person's move; NoMove if the line was something else, which is done."""
         line = self._line(f"{state.position.mover}> ")
         word = line.split()[0].lower() if line.split() else ""
-        if word and word not in self._commands:
+        if word and word not in self._commands and word not in LEAVING:
             try:
                 return self.match.rules.read(line)
             except Ttt4Error as error:
@@ -126,7 +130,7 @@ class Terminal:
     def _heed(self, line: str) -> None:
         """Do what a line says when no move is due."""
         word, _, rest = line.partition(" ")
-        command = self._commands.get(word.lower())
+        command = self._commands.get("quit" if word.lower() in LEAVING else word.lower())
         try:
             if command:
                 command[0](rest.strip())

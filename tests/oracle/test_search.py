@@ -17,7 +17,7 @@ THREES = ["3,3,3", "3,3,3,misere"]
 FOURS = ["4,4,4", "4,4,4,misere"]
 ODD = ["1,1,1", "1,2,1", "2,2,2", "1,8,3", "8,1,3", "2,4,3", "5,2,2", "2,5,5", "3,3,1", "3,3,2", "2,6,2", "1,10,4"]
 
-plays = st.tuples(st.permutations(range(16)), st.integers(5, 16))
+plays = st.tuples(st.permutations(range(16)), st.integers(8, 16))
 
 
 def patient(name: str) -> Oracle:
@@ -37,14 +37,15 @@ def boards_by_ply(name: str, count: int, seed: int) -> Iterator[list[Position]]:
 def assert_search_says_the_same(search: Oracle, store: Oracle, positions: Iterable[Position]) -> None:
     """In every field but the one that tells them apart."""
     for position in positions:
-        assert search.score(position) == store.score(position)
         found = search.analysis(position)
         assert found.source == "search"
         assert found._replace(source="store") == store.analysis(position)
 
 
 def assert_search_moves_the_same(search: Oracle, store: Oracle, positions: Iterable[Position]) -> None:
+    """And scores the same, when that alone is asked for."""
     for position in positions:
+        assert search.score(position) == store.score(position), position
         if not position.over:
             assert search.best_move(position) == store.best_move(position), position
 
@@ -66,7 +67,7 @@ def test_3x4_positions_are_answered_as_from_the_store(name: str, store_of: Calla
         positions = [Position(store.game, *naive.masks(board)) for board in boards]
         search = patient(name)
         assert_search_says_the_same(search, store, positions)
-        assert_search_moves_the_same(search, store, positions[:500])
+        assert_search_moves_the_same(search, store, positions[:50])
 
 
 @pytest.mark.parametrize("suffix", ["", ",misere"])
@@ -96,7 +97,7 @@ def test_late_positions_of_4x4_are_answered_as_from_the_store(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "count"), [("4,4,4", 2000), ("4,4,4,misere", 500)])
+@pytest.mark.parametrize(("name", "count"), [("4,4,4", 300), ("4,4,4,misere", 30)])
 def test_positions_of_every_ply_of_4x4_are_answered_as_from_the_store(
     name: str, count: int, store_of: Callable[[str], Path]
 ) -> None:
@@ -105,7 +106,7 @@ def test_positions_of_every_ply_of_4x4_are_answered_as_from_the_store(
         for positions in boards_by_ply(name, count, seed=16):
             assert len({position.stones for position in positions}) == 1
             assert_search_says_the_same(search, store, positions)
-            assert_search_moves_the_same(search, store, positions[: count // 20])
+            assert_search_moves_the_same(search, store, positions[:10])
             plies += 1
     assert plies == 17
 
@@ -113,8 +114,8 @@ def test_positions_of_every_ply_of_4x4_are_answered_as_from_the_store(
 @pytest.mark.parametrize("name", FOURS)
 def test_what_was_searched_before_changes_no_answer(name: str) -> None:
     shared, rng = patient(name), random.Random(5)
-    for _ in range(40):
-        board = naive.played(naive.Game.named(name), rng.sample(range(16), rng.randint(5, 14)))
+    for _ in range(20):
+        board = naive.played(naive.Game.named(name), rng.sample(range(16), rng.randint(7, 14)))
         position, fresh = Position(shared.game, *naive.masks(board)), patient(name)
         assert shared.analysis(position) == fresh.analysis(position)
         if not position.over:
@@ -125,7 +126,7 @@ def test_forgetting_changes_no_answer(monkeypatch: pytest.MonkeyPatch, store4: P
     monkeypatch.setattr("oracle.search._KEPT", 0)
     search, rng = patient("4,4,4"), random.Random(6)
     with Oracle("4,4,4", store4) as store:
-        for _ in range(100):
+        for _ in range(30):
             board = naive.played(naive.Game(4, 4, 4), rng.sample(range(16), rng.randint(8, 16)))
             positions = [Position(search.game, *naive.masks(board))]
             assert_search_says_the_same(search, store, positions)

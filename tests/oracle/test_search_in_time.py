@@ -136,7 +136,7 @@ def test_a_score_is_told_if_it_is_certain_and_refused_if_not(
 @pytest.mark.usefixtures("each_node")
 @pytest.mark.parametrize("name", ["3,4,3", "4,4,4", "5,5,4", "15,15,5"])
 def test_no_answer_takes_longer_than_its_time(name: str, clock: Callable[[], int]) -> None:
-    for position in open_positions(name, 20, least=5):
+    for position in open_positions(name, 10, least=5):
         for looks in LOOKS:
             oracle = hurried(name, looks)
             for ask in (oracle.analysis, oracle.best_move, oracle.get_score):

@@ -262,7 +262,9 @@ NOT_RECORDS = [
 
 @pytest.mark.parametrize(("name", "content"), NOT_RECORDS)
 @pytest.mark.parametrize("linked", [False, True])
-def test_nothing_but_a_record_is_written_over(tmp_path: Path, name: str, content: bytes, linked: bool) -> None:
+def test_nothing_but_a_record_of_the_same_game_is_written_over(
+    tmp_path: Path, name: str, content: bytes, linked: bool
+) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     if linked:
@@ -270,7 +272,7 @@ def test_nothing_but_a_record_is_written_over(tmp_path: Path, name: str, content
     there = sorted(os.listdir(tmp_path))
     with pytest.raises(RecordError) as refusal:
         export_record(record_of("3,3,3", [0]), str(tmp_path / "link" if linked else path))
-    assert str(refusal.value) == f"{os.path.realpath(path)!r} is there and is no record of a game: name another file"
+    assert str(refusal.value) == f"{os.path.realpath(path)!r} is there and is not this game: name another file"
     assert path.read_bytes() == content
     assert sorted(os.listdir(tmp_path)) == there
 
@@ -281,21 +283,29 @@ def test_neither_a_folder_nor_a_device_is_written_over(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
-    with pytest.raises(RecordError, match="is there and is no record of a game: name another file"):
+    with pytest.raises(RecordError, match="is there and is not this game: name another file"):
         export_record(record_of("3,3,3", [0]), path)
     assert (os.listdir(), os.listdir("folder")) == (["folder"], [])
 
 
-def test_a_record_is_exported_to_a_new_file_over_another_record_and_through_a_link(tmp_path: Path) -> None:
-    path, link = tmp_path / "new folder" / "a.game", tmp_path / "link.game"
-    for cells in ([], [4], [0, 4, 8]):
-        export_record(record_of("3,3,3", cells), str(path))
-        assert list(load_record(str(path)).match.moves) == cells
+def test_a_record_is_exported_to_a_new_file_over_the_same_game_and_through_a_link(tmp_path: Path) -> None:
+    path, link = tmp_path / "a.game", tmp_path / "link.game"
     link.symlink_to(path)
-    export_record(record_of("4,4,4", [5]), str(link))
+    for cells in ([], [0], [0, 4], [0, 4, 8]):
+        export_record(record_of("3,3,3", cells), str(link if len(cells) == 2 else path))
+        assert list(load_record(str(path)).match.moves) == cells
     assert link.is_symlink()
-    assert load_record(str(path)).match.rules.name == "4,4,4"
-    assert os.listdir(path.parent) == ["a.game"]
+    assert sorted(os.listdir(tmp_path)) == ["a.game", "link.game"]
+
+
+@pytest.mark.parametrize(("game", "cells"), [("4,4,4", [0, 4, 8]), ("3,3,3", [0, 4]), ("3,3,3", [0, 4, 7, 8])])
+def test_another_game_s_record_is_not_written_over(tmp_path: Path, game: str, cells: list[int]) -> None:
+    path = tmp_path / "a.game"
+    export_record(record_of("3,3,3", [0, 4, 8]), str(path))
+    before = path.read_bytes()
+    with pytest.raises(RecordError, match="is there and is not this game: name another file"):
+        export_record(record_of(game, cells), str(path))
+    assert path.read_bytes() == before
 
 
 def test_a_record_is_exported_to_ones_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +315,13 @@ def test_a_record_is_exported_to_ones_home(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("file/a.game", "File exists"), ("x" * 300, "File name too long"), ("\0", "embedded null byte")]
+    ("name", "why"),
+    [
+        ("file/a.game", "there is no such folder"),
+        ("none/a.game", "there is no such folder"),
+        ("x" * 300, "File name too long"),
+        ("\0", "embedded null byte"),
+    ],
 )
 def test_an_export_that_cannot_be_written_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, why: str

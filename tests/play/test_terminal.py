@@ -146,7 +146,7 @@ SCRIPT = [
     ("save kept.txt", "Saved to kept.txt.", None),
     ("save kept.txt/below", "/Cannot write '.*/kept.txt/below': .*; name another file\\./", None),
     ("help", "  resign   give up", None),
-    ("save there.txt", "there.txt' is there and is no record of a game: name another file.", None),
+    ("save there.txt", "there.txt' is there and is not this game: name another file.", None),
     ("resign", "X resigns: O has won. X made 1 move: 1 best, 0 that changed the outcome.", None),
     ("resign", f"Nothing to resign: {OVER}", None),
     ("hint", f"Nothing to hint at: {OVER}", None),
@@ -438,7 +438,7 @@ def test_sentences_are_wrapped_at_79_columns(game: str) -> None:
 
 
 def test_save_writes_where_a_person_means(home: Path, store3: Path) -> None:
-    (home / "target.txt").write_text(RECORD)
+    (home / "target.txt").write_text('[Game "3,3,3"]\n\n*\n')
     Path("link.txt").symlink_to(home / "target.txt")
     ran = piped("a1\nsave ~/saved.txt\nsave link.txt\nsave link.txt\n", *THREE, "--store", store3, HOME=str(home))
     assert ran.stdout.count("Saved to ") == 3
