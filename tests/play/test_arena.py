@@ -90,7 +90,8 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def told(run: Run, *arguments: object) -> dict[str, Any]:
     """What the command says as JSON."""
     ran = run(main, "arena", *arguments, "--json")
-    assert (ran.code, ran.err, ran.out.count("\n")) == (0, "", 1)
+    advice = "" if "--store" in arguments or "--live" in arguments else "No store at "
+    assert (ran.code, ran.err[: len(advice)], ran.err.count("\n"), ran.out.count("\n")) == (0, advice, bool(advice), 1)
     said: dict[str, Any] = json.loads(ran.out)
     return said
 
