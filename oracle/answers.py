@@ -48,7 +48,7 @@ class Analysis(NamedTuple):
     moves: tuple[Move, ...]
     """Every move, best first, equals in the order of the cells."""
     mainline: tuple[str, ...]
-    """One way in which the game goes to its end when both play best; its first move alone if that is not exact."""
+    """One way in which the game goes to its end when both play best; its first move alone if time ran out."""
     canonical: str
     """The board that stands for this one and all that the game's symmetries make of it."""
     source: str

@@ -2,8 +2,8 @@
 
 Win soonest, lose latest: a move is best if no other has a better score. Of equally best moves the
 oracle itself makes the one after which the smallest share of the opponent's replies keep his outcome;
-of those the one that leaves it most in the lines that it may still complete, because a line that is dead
-sets no traps; and of those the first on the canonical board. A turned board gets the turned move.
+of those the one that leaves it most in the lines that it may still complete (in misère play, least), because
+a line that is dead sets no traps; and of those the first on the canonical board. A turned board gets the turned move.
 """
 
 import os

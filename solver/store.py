@@ -85,9 +85,10 @@ class Store:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._environment is not None:
-            _release(self._environment)
-            self._environment = None
+        with _opening:  # of two threads one lets go, and who reads meanwhile learns that it was closed
+            environment, self._environment = self._environment, None
+        if environment is not None:
+            _release(environment)
             self._cached.clear()
 
     def score(self, position: Position) -> int:
@@ -172,10 +173,11 @@ class Store:
 
     @contextmanager
     def _reading(self) -> Iterator[lmdb.Cursor]:
+        environment = self._environment
+        if environment is None:
+            raise self._closed()
         try:
-            if self._environment is None:
-                raise self._closed()
-            with self._environment.begin() as transaction:
+            with environment.begin() as transaction:
                 yield transaction.cursor()
         except lmdb.Error as error:
             if self._environment is None:  # closed meanwhile, by another thread

@@ -3,16 +3,20 @@
 import os
 import random
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import naive
 import pytest
 
 from oracle import Oracle
+from solver.errors import StoreError
 from solver.game import grid
 from solver.position import Position
+from solver.store import _release as release
 
 FOUR = grid(4, 4, 4)
 RULES4 = naive.Game(4, 4, 4)
@@ -141,3 +145,74 @@ def _fork_and_compare(oracle: Oracle, path: Path, positions: list[Position]) -> 
         finally:
             os._exit(0 if same else 1)
     return child
+
+
+def test_who_asks_while_a_store_is_being_closed_is_told_so(store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle, told = Oracle(FOUR, store4), []
+
+    def releasing(environment: object) -> None:
+        release(environment)
+        with pytest.raises(StoreError) as refusal:
+            oracle.score("16")
+        told.append(refusal.value)
+
+    monkeypatch.setattr("solver.store._release", releasing)
+    oracle.close()
+    assert [type(error) for error in told] == [StoreError]
+    assert "was closed" in str(told[0])
+
+
+def test_threads_that_close_one_oracle_at_once_leave_another_open(
+    store4: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_closing = threading.Barrier(2)
+
+    def releasing(environment: object) -> None:
+        with suppress(threading.BrokenBarrierError):  # that is how it should be: but one thread comes here
+            both_closing.wait(0.5)
+        release(environment)
+
+    with Oracle(FOUR, store4) as other:
+        oracle = Oracle(FOUR, store4)
+        monkeypatch.setattr("solver.store._release", releasing)
+        threads = [threading.Thread(target=oracle.close) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        monkeypatch.undo()
+        assert other.score("16") == 0
+
+
+def test_threads_whose_oracle_is_closed_are_answered_or_told_so(
+    store4: Path, forked: Callable[..., tuple[int, str]]
+) -> None:
+    positions = boards(400)
+    with Oracle(FOUR, store4) as alone:
+        expected = dict(zip(positions, answers(alone, positions), strict=True))
+
+    def wrong() -> list[str]:
+        return [said for seed in range(20) for said in _wrong_while_closing(Oracle(FOUR, store4), expected, seed)]
+
+    assert forked(wrong) == (0, "[]")
+
+
+def _wrong_while_closing(oracle: Oracle, expected: dict[Position, object], seed: int) -> list[str]:
+    """What threads are told that is neither the answer nor that the store was closed, when one of them closes it."""
+    positions, closing = list(expected), random.Random(seed).randrange(len(expected))
+    wrong: list[str] = []
+
+    def ask(thread: int) -> None:
+        for i in range(thread, len(positions), THREADS):
+            if i == closing:
+                oracle.close()
+            try:
+                if answers(oracle, [positions[i]]) != [expected[positions[i]]]:
+                    wrong.append(str(positions[i]))
+            except StoreError as error:
+                if type(error) is not StoreError or "was closed" not in str(error):
+                    wrong.append(repr(error))
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(ask, range(THREADS)))
+    return wrong
