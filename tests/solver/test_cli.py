@@ -1,10 +1,7 @@
 """The commands: exit codes, one-line errors, what goes to which stream, and what verify finds."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,7 @@ import oracle.cli
 import play.cli
 import solver.cli
 from solver.errors import StoreDamaged
-from solver.game import grid, parse_game
+from solver.game import grid
 from solver.index import UNREACHED, page_size
 from solver.manifest import Manifest
 from solver.store import Store
@@ -269,27 +266,3 @@ def test_a_record_of_more_cells_than_the_board_has_is_not_even_sealed(empty: int
     with pytest.raises(StoreDamaged, match="has a wrong length"):
         with_one_record_more(tmp_path / "s", store3, empty)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_query_loads_neither_numba_nor_numpy(store4: Path) -> None:
-    code = (
-        "import sys; from oracle.cli import main; "
-        f"main(['{FORTY}', '--store', {str(store4)!r}], standalone_mode=False); "
-        "print({'numba', 'numpy', 'llvmlite'} & set(sys.modules))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == "X to move: a draw, with best play.\nset()\n"
-
-
-def test_a_query_tells_who_wins_and_how_soon(store3: Path, run: Run) -> None:
-    for board, answer in {
-        EMPTY: "X to move: a draw",
-        "X.O/.../X.O": "X to move: X wins in 1 ply,",
-        "XO./.../...": "X to move: X wins in 5 plies",
-        "XXX/OO./...": "The game is over: X has won.",
-        "XXO/OOX/XXO": "The game is over: a draw.",
-    }.items():
-        ran = run(QUERY, board, "--game", parse_game("3,3,3").name, "--store", store3)
-        assert (ran.code, ran.err) == (0, "")
-        assert ran.out.startswith(answer), ran
