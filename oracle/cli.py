@@ -10,16 +10,10 @@ import click
 
 from oracle.answers import Analysis
 from oracle.drawing import draw_verdicts
+from oracle.options import any_game_option, live_option, time_option
 from oracle.oracle import Oracle
 from solver import __version__
-from solver.console import (
-    any_game_option,
-    command_errors,
-    live_option,
-    plain_where_asked,
-    store_option,
-    time_option,
-)  # fmt: skip
+from solver.console import command_errors, plain_where_asked, store_option
 from solver.errors import BoardError, Ttt4Error
 from solver.folders import build_command
 from solver.game import SOLVABLE_CELLS, Game

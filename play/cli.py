@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import click
 from click.core import ParameterSource
 
+from oracle.options import any_game_option, live_option, seconds_given, time_option
 from oracle.oracle import QUICK_CELLS
 from play.match import Match
 from play.players import BEST_LEVEL, Cast, may_resume
@@ -17,15 +18,7 @@ from play.records import Record, load_record
 from play.rules import LineRules
 from play.terminal import Terminal, review_lines, say
 from solver import __version__
-from solver.console import (
-    any_game_option,
-    command_errors,
-    live_option,
-    plain_where_asked,
-    seconds_given,
-    store_option,
-    time_option,
-)  # fmt: skip
+from solver.console import command_errors, plain_where_asked, store_option
 from solver.errors import Ttt4Error
 from solver.folders import build_command, games_folder, named_store
 from solver.game import SOLVABLE_CELLS, Game

@@ -4,7 +4,6 @@ Standard output is for data, standard error for talk.
 """
 
 import functools
-import math
 import os
 import sys
 from collections.abc import Callable
@@ -52,27 +51,9 @@ game_option = click.option(
     "--game", type=GameType(), default=DEFAULT_GAME, show_default=True,
     help="Rows, columns, how many in a row, at most 25 cells. In 3,3,3,misere whoever completes a line loses.",
 )  # fmt: skip
-any_game_option = click.option(
-    "--game", type=GameType(solvable=False), default=DEFAULT_GAME, show_default=True,
-    help="Rows, columns, how many in a row. In 3,3,3,misere whoever completes a line loses.",
-)  # fmt: skip
 store_option = click.option(
     "--store", type=click.Path(), help="The store's path, instead of the usual place (or set TTT4_STORE)."
 )
-
-
-def seconds_given(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    """A number of seconds that is one; for options of type FloatRange, which lets `nan` pass."""
-    if math.isnan(value):
-        raise click.BadParameter("write a number of seconds, 0 or more", context, parameter)
-    return value
-
-
-time_option = click.option(
-    "--time", "seconds", type=click.FloatRange(0), default=2.0, show_default=True, callback=seconds_given,
-    metavar="SECONDS", help="How long a live search may take for an answer.",
-)  # fmt: skip
-live_option = click.option("--live", is_flag=True, help="Search, even if there is a store.")
 
 
 def plain_where_asked() -> None:

@@ -1,0 +1,26 @@
+"""What the commands that ask the oracle share: the options that say of which game, and how to search."""
+
+import math
+
+import click
+
+from solver.console import GameType
+from solver.game import DEFAULT_GAME
+
+
+def seconds_given(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    """A number of seconds that is one; for options of type FloatRange, which lets `nan` pass."""
+    if math.isnan(value):
+        raise click.BadParameter("write a number of seconds, 0 or more", context, parameter)
+    return value
+
+
+any_game_option = click.option(
+    "--game", type=GameType(solvable=False), default=DEFAULT_GAME, show_default=True,
+    help="Rows, columns, how many in a row. In 3,3,3,misere whoever completes a line loses.",
+)  # fmt: skip
+time_option = click.option(
+    "--time", "seconds", type=click.FloatRange(0), default=2.0, show_default=True, callback=seconds_given,
+    metavar="SECONDS", help="How long a live search may take for an answer.",
+)  # fmt: skip
+live_option = click.option("--live", is_flag=True, help="Search, even if there is a store.")
