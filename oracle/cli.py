@@ -10,13 +10,12 @@ import click
 
 from oracle.answers import Analysis
 from oracle.drawing import draw_verdicts
-from oracle.options import any_game_option, live_option, time_option
+from oracle.options import any_game_option, live_option, searching_live, time_option
 from oracle.oracle import Oracle
 from solver import __version__
 from solver.console import command_errors, plain_where_asked, store_option
 from solver.errors import BoardError, Ttt4Error
-from solver.folders import build_command
-from solver.game import SOLVABLE_CELLS, Game
+from solver.game import Game
 from solver.position import Position, after_moves, parse
 
 
@@ -61,7 +60,7 @@ def main(
     plain_where_asked()
     with Oracle(game, store, live=live, seconds=seconds) as oracle:
         if oracle.source == "search" and not live:
-            click.echo(_advice(oracle), err=True)
+            click.echo(searching_live(oracle.game, oracle.path), err=True)
         if position is None:
             sys.exit(_answer_lines(oracle))
         analysis = oracle.analysis(position)
@@ -69,13 +68,6 @@ def main(
             click.echo(analysis.as_json())
         else:
             click.echo(_page(oracle, position, analysis))
-
-
-def _advice(oracle: Oracle) -> str:
-    if oracle.game.cells > SOLVABLE_CELLS:
-        return f"{oracle.game.name} is too large for a store: searching live."
-    command = build_command(oracle.game, oracle.path)
-    return f"No store at {oracle.path!r}: searching live. To have answers at once: {command}"
 
 
 def _answer_lines(oracle: Oracle) -> int:

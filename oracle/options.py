@@ -1,11 +1,12 @@
-"""What the commands that ask the oracle share: the options that say of which game, and how to search."""
+"""What the commands that ask the oracle share: their options, and what they say where no store serves."""
 
 import math
 
 import click
 
 from solver.console import GameType
-from solver.game import DEFAULT_GAME
+from solver.folders import build_command
+from solver.game import DEFAULT_GAME, SOLVABLE_CELLS, Game
 
 
 def seconds_given(context: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -24,3 +25,10 @@ time_option = click.option(
     metavar="SECONDS", help="How long a live search may take for an answer.",
 )  # fmt: skip
 live_option = click.option("--live", is_flag=True, help="Search, even if there is a store.")
+
+
+def searching_live(game: Game, path: str) -> str:
+    """That answers are searched for, as no store is at a path, and how to have one, where one can be."""
+    if game.cells > SOLVABLE_CELLS:
+        return f"{game.name} is too large for a store: searching live."
+    return f"No store at {path!r}: searching live. For answers at once: {build_command(game, path)}"

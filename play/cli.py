@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import click
 from click.core import ParameterSource
 
-from oracle.options import any_game_option, live_option, seconds_given, time_option
+from oracle.options import any_game_option, live_option, searching_live, seconds_given, time_option
 from oracle.oracle import QUICK_CELLS
 from play.match import Match
 from play.players import BEST_LEVEL, Cast, may_resume
@@ -20,7 +20,7 @@ from play.terminal import Terminal, review_lines, say
 from solver import __version__
 from solver.console import command_errors, plain_where_asked, store_option
 from solver.errors import Ttt4Error
-from solver.folders import build_command, games_folder, named_store
+from solver.folders import games_folder, named_store
 from solver.game import SOLVABLE_CELLS, Game
 
 seed_option = click.option("--seed", help="Whatever is drawn by lot is drawn the same way again.")
@@ -164,7 +164,7 @@ def arena(
         for name in names:
             cast.player(name, seed)
         if cast.oracle().source == "search" and not live and game.cells <= SOLVABLE_CELLS:
-            click.echo(_advice(game, cast.path), err=True)
+            click.echo(searching_live(game, cast.path), err=True)
         if everybody:
             played = playing.round_robin(cast, names, games, seed=seed, seconds=limit, tell=tell)
         else:
@@ -212,11 +212,7 @@ def _offer_a_store(game: Game, path: str) -> None:
             command = [sys.executable, "-c", "from solver.cli import run; run()", "build", "--game", game.name]
             subprocess.run([*command, "--store", path], stdout=subprocess.DEVNULL, check=False)
     if not os.path.exists(path):
-        click.echo(_advice(game, path), err=True)
-
-
-def _advice(game: Game, path: str) -> str:
-    return f"No store at {path!r}: searching live. For answers at once: {build_command(game, path)}"
+        click.echo(searching_live(game, path), err=True)
 
 
 def _require_defaults(context: click.Context) -> None:
