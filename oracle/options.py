@@ -4,6 +4,7 @@ import math
 
 import click
 
+from oracle.oracle import SECONDS
 from solver.console import GameType
 from solver.folders import build_command
 from solver.game import DEFAULT_GAME, SOLVABLE_CELLS, Game
@@ -21,7 +22,7 @@ any_game_option = click.option(
     help="Rows, columns, how many in a row. In 3,3,3,misere whoever completes a line loses.",
 )  # fmt: skip
 time_option = click.option(
-    "--time", "seconds", type=click.FloatRange(0), default=2.0, show_default=True, callback=seconds_given,
+    "--time", "seconds", type=click.FloatRange(0), default=SECONDS, show_default=True, callback=seconds_given,
     metavar="SECONDS", help="How long a live search may take for an answer.",
 )  # fmt: skip
 live_option = click.option("--live", is_flag=True, help="Search, even if there is a store.")

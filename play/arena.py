@@ -18,12 +18,9 @@ from typing import Any
 from oracle.answers import outcome
 from oracle.oracle import QUICK_CELLS, Oracle
 from play.match import Match
-from play.players import Cast, PlayerError, chosen
+from play.players import SECONDS_A_MOVE, Cast, PlayerError, chosen
 from play.rules import LineRules, LineState
 from solver.errors import Ttt4Error
-
-SECONDS_A_MOVE = 10.0
-"""How long a player may think before it forfeits."""
 
 _SURE = 1.96
 """Standard deviations to either side that hold 95 of 100 results."""

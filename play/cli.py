@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from oracle.options import any_game_option, live_option, searching_live, seconds_given, time_option
 from oracle.oracle import QUICK_CELLS
 from play.match import Match
-from play.players import BEST_LEVEL, Cast, may_resume
+from play.players import BEST_LEVEL, SECONDS_A_MOVE, Cast, may_resume
 from play.records import Record, load_record
 from play.rules import LineRules
 from play.terminal import Terminal, review_lines, say
@@ -132,8 +132,8 @@ def replay(file: str | None) -> None:
 @click.option("--all", "everybody", metavar="PLAYERS", help="Several, with commas: everybody meets everybody.")
 @click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="How often two players meet.")
 @click.option("--swap", is_flag=True, help="Change sides after every game.")
-@click.option("--limit", type=click.FloatRange(0, 86_400, min_open=True), default=10.0, callback=seconds_given,
-              show_default=True, metavar="SECONDS",
+@click.option("--limit", type=click.FloatRange(0, 86_400, min_open=True), default=SECONDS_A_MOVE,
+              callback=seconds_given, show_default=True, metavar="SECONDS",
               help="How long a player may think before it forfeits the game.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.option("--seed", default="1", show_default=True, help="The same seed gives the same games.")

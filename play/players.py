@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     import random
 
 BEST_LEVEL = 10
+
+SECONDS_A_MOVE = 10.0
+"""How long a player may think in the arena, if nothing else is said, before it forfeits the game."""
+
 _KINDS = ("human", "random", "rules", "search", "oracle", "first")
 
 
