@@ -29,7 +29,7 @@ from math import comb
 from typing import NamedTuple
 
 from solver.game import Game
-from solver.symmetry import Images, Symmetry, image, inverse
+from solver.symmetry import Images, Symmetry
 
 UNREACHED = -128
 """What stands at a place that no game reaches."""
@@ -72,10 +72,6 @@ class Index:
         half, ways = self.turns[x]
         os, which = min([(self.images.one(o, which), which) for which in ways])
         return half, os, self.group[which]
-
-    def back(self, g: Symmetry, cells: int) -> int:
-        """Cells of the turned board as cells of the asker's."""
-        return image(inverse(g), cells)
 
 
 class _Turns(dict[int, tuple[int, tuple[int, ...]]]):

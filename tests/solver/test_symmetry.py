@@ -131,4 +131,4 @@ def test_the_canonical_position_is_the_smallest_image(order: list[int], plies: i
     every = [naive.masks(naive.turned(board, each)) for each in group]
     assert (x, o) == min(every) == naive.masks(naive.turned(board, g))
     assert all(index.canonical(*other)[:2] == (x, o) for other in every)
-    assert (index.back(g, x), index.back(g, o)) == naive.masks(board)
+    assert (image(inverse(g), x), image(inverse(g), o)) == naive.masks(board)
