@@ -107,10 +107,9 @@ class _Run:
 
     def settle(self, scores: dict[int, int]) -> None:
         """Fill in each move's exact score, looking deeper until all are known; _TimeUp leaves the others at 0."""
-        cells = [cell for bit, _ in self.order if (cell := bit.bit_length() - 1) in scores]
         for cell in cells_of(self.win):  # before the clock can ring
             scores[cell] = self.claim(cell, -_INFINITE, _INFINITE, 1)
-        cells = [cell for cell in cells if not scores[cell]]
+        cells = [cell for bit, _ in self.order if scores.get(cell := bit.bit_length() - 1) == 0]
         depth = 2
         while cells:
             for cell in cells:
