@@ -24,7 +24,7 @@ from play.rules import LineState, Status
 from solver.errors import Ttt4Error
 
 THINKING_AFTER = 0.2
-
+"""After how many seconds it is said that a player is thinking: what is quicker would only flicker."""
 
 LEAVING = ("q", "exit")
 """What else people type to leave."""
