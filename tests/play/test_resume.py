@@ -16,23 +16,13 @@ from play.records import Record, read_record, save_record
 from play.rules import LineRules
 from solver.game import parse_game
 
+pytestmark = pytest.mark.usefixtures("home")
+
 COMMAND = str(Path(sys.executable).with_name("ttt4-play"))
 MOVES = ["a1", "b2", "c3", "d4", "a2", "c1"]
 WON = '[Game "3,3,3"]\n[X "human"]\n[O "human"]\n[Result "1-0"]\n\n1. a1 a2\n2. b1 b2\n3. c1 1-0\n'
 CHANGES = {(0, -1): "turned a draw into a loss", (1, 0): "gave away a win", (1, -1): "turned a win into a loss"}
 HUMANS = ["--x", "human", "--o", "human", "--live"]
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in an empty folder; games are kept in one beside it."""
-    for name in ("TTT4_STORE", "NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED"):
-        monkeypatch.delenv(name, raising=False)
-    for room in ("data", "state"):
-        monkeypatch.setenv(f"XDG_{room.upper()}_HOME", str(tmp_path / room))
-    (tmp_path / "nowhere").mkdir()
-    monkeypatch.chdir(tmp_path / "nowhere")
-    return tmp_path
 
 
 def played(*arguments: object, typed: str = "") -> Any:

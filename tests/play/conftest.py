@@ -1,0 +1,33 @@
+"""What the tests of playing share: an empty folder to stand in, and sessions at a terminal."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sessions import Session, Start
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty folder, from which neither a store nor a game is found."""
+    for name in ("TTT4_STORE", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONUNBUFFERED"):
+        monkeypatch.delenv(name, raising=False)
+    for room in ("data", "state"):
+        monkeypatch.setenv(f"XDG_{room.upper()}_HOME", str(tmp_path / room))
+    (tmp_path / "nowhere").mkdir()
+    monkeypatch.chdir(tmp_path / "nowhere")
+    return tmp_path
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start sessions; each is killed at the end, if it has not ended by itself."""
+    sessions: list[Session] = []
+
+    def starting(*arguments: object, **env: str) -> Session:
+        sessions.append(Session(*arguments, **env))
+        return sessions[-1]
+
+    yield starting
+    for session in sessions:
+        session.close()

@@ -1,0 +1,93 @@
+"""`ttt4-play` as a person has it: on a terminal of its own, or through a pipe."""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Callable
+from pathlib import Path
+from select import select
+from typing import Any
+
+import click
+
+COMMAND = str(Path(sys.executable).with_name("ttt4-play"))
+HUMANS = ["--x", "human", "--o", "human"]
+THREE = ["--game", "3,3,3"]
+KEPT = "The game is kept: ttt4-play resume goes on with it.\n"
+Start = Callable[..., "Session"]
+
+
+class Session:
+    """`ttt4-play` on a terminal of its own, 80 columns wide."""
+
+    def __init__(self, *arguments: object, **env: str) -> None:
+        self.child, self.terminal = pty.fork()
+        if not self.child:
+            os.execve(COMMAND, [COMMAND, *map(str, arguments)], {**os.environ, "TERM": "xterm", **env})
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+        self.written = ""
+        self.code: int | None = None
+
+    def until(self, *ends: str) -> str:
+        """What is written up to one of these ends, or up to the last of all."""
+        said = b""
+        while not (ends and click.unstyle(said.decode(errors="replace")).endswith(ends)):
+            assert select([self.terminal], [], [], 60)[0], f"it stands still after {said!r}"
+            try:
+                block = os.read(self.terminal, 1 << 16)
+            except OSError:  # how Linux says that nobody holds the other end any more
+                break
+            if not block:
+                break
+            said += block
+        text = said.decode().replace("\r\n", "\n")
+        self.written += text
+        return text
+
+    def prompted(self) -> str:
+        return self.until("\nX> ", "\nO> ", "\n> ")
+
+    def type(self, line: str) -> str:
+        """What comes of a line, up to the next prompt, without colour."""
+        os.write(self.terminal, f"{line}\n".encode())
+        return click.unstyle(self.prompted())
+
+    def press(self, key: bytes) -> None:
+        """Press a key once the process waits for one: Python's readline sleeps through a Ctrl-C just before that."""
+        while Path(f"/proc/{self.child}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+            os.sched_yield()
+        os.write(self.terminal, key)
+
+    def ended(self) -> int:
+        """The exit code, once all is written."""
+        self.until()
+        self.code = os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
+        return self.code
+
+    def close(self) -> None:
+        if self.code is None:
+            os.kill(self.child, signal.SIGKILL)
+            os.waitpid(self.child, 0)
+        os.close(self.terminal)
+
+
+def piped(typed: str | bytes, *arguments: object, **env: str) -> Any:
+    """The command with these lines typed into a pipe, ended."""
+    said = typed if isinstance(typed, bytes) else typed.encode()
+    command = [COMMAND, *map(str, arguments)]
+    ran = subprocess.run(command, input=said, capture_output=True, timeout=120, env={**os.environ, **env})
+    return subprocess.CompletedProcess(
+        command, ran.returncode, *(said.decode(errors="replace") for said in (ran.stdout, ran.stderr))
+    )
+
+
+def at(said: str) -> str:
+    """The marks on the board drawn last."""
+    rows = re.findall(r"^ \d +(.*)$", click.unstyle(said), re.M)[-3:]
+    return "/".join("".join(re.findall(r"[XO.]", row)) for row in rows)
