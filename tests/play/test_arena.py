@@ -1,14 +1,17 @@
 """The arena: the oracle never errs in it, games can be played again, and a player that misbehaves forfeits."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sessions import Start
 
 from play.arena import Meeting, Standing, interval, meet, round_robin
 from play.cli import main
@@ -318,6 +321,19 @@ def test_a_total_is_the_mean_of_what_was_won_of_each() -> None:
     rows = [line.split() for line in cross_table(names, met).splitlines()[1:4]]
     assert rows == [["1", "a", "75.0", "-", "50", "100"], ["2", "c", "50.0", "50", "-", "50"],
                     ["3", "b", "25.0", "0", "50", "-"]]  # fmt: skip
+
+
+def test_on_a_terminal_a_bar_tells_how_many_games_were_played(start: Start) -> None:
+    session = start("arena", "--all", "random,rules,first", "--games", 5, "--game", "3,3,3", "--live")
+    assert session.ended() == 0
+    bars = re.findall(r"\rgames  \[(#*)-*\] +(\d+)%", click.unstyle(session.written))
+    assert [int(percent) for _, percent in bars] == [100 * played // 15 for played in range(16)]
+    assert [len(bar) for bar, _ in bars] == [36 * played // 15 for played in range(16)]
+
+
+def test_where_there_is_no_terminal_no_bar_is_drawn(run: Run) -> None:
+    ran = run(main, "arena", "--x", "random", "--o", "rules", "--games", 5, "--game", "3,3,3", "--live")
+    assert (ran.code, ran.err) == (0, "")
 
 
 @pytest.mark.parametrize(

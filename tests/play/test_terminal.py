@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 from sessions import HUMANS, KEPT, THREE, Start, at, piped
@@ -193,3 +194,45 @@ def test_an_option_before_a_subcommand_is_a_usage_error_that_names_it(words: str
 def test_a_wrong_use_ends_with_2(words: str) -> None:
     ran = piped("", *words.split())
     assert (ran.returncode, ran.stdout, "Traceback" in ran.stderr) == (2, "", False)
+
+
+SLOW = """
+import os, time
+
+class Waiting:
+    def __init__(self, game, seed):
+        pass
+
+    def choose(self, state):
+        while not os.path.exists("go"):
+            time.sleep(0.01)
+        return state.empty[0]
+
+class Sleeping(Waiting):
+    def choose(self, state):
+        time.sleep(0.5)
+        return state.empty[0]
+"""
+THINKING = "slow_players:Waiting is thinking..."
+
+
+def test_a_player_that_takes_a_fifth_of_a_second_is_said_to_be_thinking_until_it_moves(
+    start: Start, store3: Path
+) -> None:
+    Path("slow_players.py").write_text(SLOW)
+    session = start(*THREE, "--o", "slow_players:Waiting", "--store", store3)
+    session.prompted()
+    begun = perf_counter()
+    os.write(session.terminal, b"b2\n")
+    session.until(THINKING)
+    assert perf_counter() - begun >= 0.2
+    Path("go").touch()
+    assert session.prompted().startswith(f"\r{' ' * len(THINKING)}\rO plays a1.\n")
+    assert session.written.count("thinking") == 1
+
+
+def test_where_there_is_no_terminal_nobody_is_said_to_be_thinking(store3: Path) -> None:
+    Path("slow_players.py").write_text(SLOW)
+    ran = piped("b2\nquit\n", *THREE, "--o", "slow_players:Sleeping", "--store", store3)
+    assert (ran.returncode, ran.stderr, "O plays a1.\n" in ran.stdout) == (0, "", True)
+    assert "thinking" not in ran.stdout
