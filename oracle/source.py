@@ -4,6 +4,7 @@ from typing import NamedTuple, Protocol
 
 from solver.errors import Ttt4Error
 from solver.position import Position
+from solver.scores import Scores
 from solver.store import Store
 
 
@@ -45,7 +46,8 @@ class Stored:
     def __init__(self, store: Store) -> None:
         """Answer from an open store."""
         self.store = store
-        self.score = store.score
+        scores = Scores(store)
+        self.score, self._children = scores.score, scores.children
 
     def deadline(self) -> float:
         """Never: a look into the store is not worth timing."""
@@ -53,11 +55,11 @@ class Stored:
 
     def children(self, x: int, o: int, deadline: float) -> Children:
         """What is known of each move."""
-        return Children(list(self.store.children(x, o)), exact=True)
+        return Children(list(self._children(x, o)), exact=True)
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """The first cell whose claim has the position's own score, which is known."""
-        for cell, worth in self.store.children(x, o):
+        for cell, worth in self._children(x, o):
             if worth == score:
                 return cell
         raise self.store.damaged(f"no move from board {str(Position(self.store.game, x, o))!r} has its score")

@@ -1,4 +1,4 @@
-"""Building a store: prove the game, pack its pages as they come, write them in order, seal the file."""
+"""Building a store: prove the game, keep its pages in a journal as they come, and write them when all are there."""
 
 import os
 import subprocess
@@ -6,27 +6,36 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from solver.cache import is_cached
 from solver.game import Game, require_solvable
+from solver.index import page_size
+from solver.journal import Journal
 from solver.manifest import Manifest
 from solver.position import Position
 from solver.progress import Progress, Tell, silent
+from solver.record import halves_in_record, unpacked
 from solver.symmetry import symmetries
 from solver.writer import Record, StoreWriter, pack
 
 if TYPE_CHECKING:
-    from solver.prove import Summary
-    from solver.sweep import Pages
+    import numpy as np
+
+    from solver.prove import Proof, Solved, Summary
+    from solver.sweep import Filled
 
 EMPTY_BOARD_LIMIT = 200_000
 """Where the search of the empty board, made for its node count, is given up."""
 
-RECORD_BYTES = 8192
-"""A record's size before compression: what a look-up has to read for one score."""
+RECORDS_AT_ONCE = 32
+"""How many a thread takes in at once when a build is continued."""
+
+NOTED_SECONDS = 5
+"""A build that lasts longer says beforehand what it takes."""
 
 
 @dataclass(frozen=True)
@@ -58,36 +67,78 @@ class Report:
 
 
 def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = silent) -> Report:
-    """Solve a game with both solvers and write its store. Nothing is written unless they agree."""
+    """Solve a game with both solvers and write its store. Nothing is written unless they agree.
+
+    What an earlier build of it, that was broken off, had solved is not solved again.
+    """
     require_solvable(game)
     group = symmetries(game)
-    with StoreWriter(path) as writer:
+    with Journal(path, game, group) as journal:
         start = perf_counter()
         tell(Progress("compiling"))
         compile_kernels()
+        from solver.plan import require_room
         from solver.prove import Proof
 
         compiled = perf_counter()
         proof: Proof[list[Record]] = Proof(game, group, _packed, jobs=jobs, tell=tell)
-        for chunks in proof:
-            for record in chain.from_iterable(chunks):
-                writer.put(record)
+        require_room(game, proof.plan, os.path.dirname(os.path.abspath(path)), journal.size)
+        before = _solved_before(journal, game)
+        tell(Progress("solving", note=_outlook(proof, before, jobs)))
+        for stage in proof.stages(before):
+            for record in chain.from_iterable(stage.made):
+                journal.put(record)
+            journal.end_layer(stage.xs, stage.summary.to_fields())
         proved = perf_counter()
         empty_board = _search_empty_board(game, group)
         summary = proof.summary
-        manifest = Manifest(game, group, summary.score, summary.table(), writer.digest())
+        manifest = Manifest(game, group, summary.score, summary.table(), journal.digest())
         searched = perf_counter()
         tell(Progress("writing"))
-        writer.finish(manifest)
+        with StoreWriter(path) as writer:
+            for layer in journal.layers:
+                for key, value in journal.records(layer):
+                    writer.put(key, value)
+            writer.finish(manifest)
     share = {phase: seconds / jobs for phase, seconds in summary.seconds.items()}
     seconds = {
         "compile": compiled - start,
-        "solve": share["solve"],
-        "check": share["check"] + searched - proved,
-        "write": share["write"] + perf_counter() - searched,
+        "solve": share.get("solve", 0.0),
+        "check": share.get("check", 0.0) + searched - proved,
+        "write": share.get("write", 0.0) + perf_counter() - searched,
         "wait": proved - compiled - sum(share.values()),
     }
     return Report(os.fspath(path), os.stat(path).st_size, manifest, summary, empty_board, seconds)
+
+
+def _outlook(proof: "Proof[list[Record]]", before: "Solved | None", jobs: int) -> str:
+    """What is known before the work, if it will last long enough for anybody to ask."""
+    if before:
+        done = f"{before.summary.filled / proof.plan.filled:.0%}"
+        return f"continuing at ply {2 * before.xs}: {done} of {proof.plan.filled:,} places were solved before"
+    return proof.plan.describe(jobs) if proof.plan.seconds(jobs) > NOTED_SECONDS else ""
+
+
+def _solved_before(journal: Journal, game: Game) -> "Solved | None":
+    """What the journal holds, as the proof takes it up."""
+    from solver.prove import Solved, Summary
+
+    if not journal.layers:
+        return None
+    summary, last = Summary(), journal.layers[-1]
+    for layer in journal.layers:
+        summary.add(Summary.from_fields(layer.summary))
+    records = journal.records(last)
+    batches = iter(lambda: list(islice(records, RECORDS_AT_ONCE)), [])
+    size = page_size(game, game.cells - 2 * last.xs)
+    return Solved(last.xs, (partial(_unpacked, batch, size) for batch in batches), summary)
+
+
+def _unpacked(records: "list[tuple[bytes, bytes]]", size: int) -> "tuple[list[int], np.ndarray]":
+    import numpy as np
+
+    held = [each for key, value in records for each in unpacked(key, value, size)]
+    return [half for half, _ in held], np.stack([np.asarray(page) for _, page in held])
 
 
 def compile_kernels() -> None:
@@ -135,9 +186,12 @@ def _interrupts_kept() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _packed(pages: "Pages") -> list[Record]:
-    """Records of as many halves as fit in RECORD_BYTES before compression, or of one."""
-    halves, step = pages.halves.tolist(), max(1, RECORD_BYTES // pages.scores.shape[1])
+def _packed(filled: "Filled") -> list[Record]:
+    """The records of some halves."""
+    pages = filled.x_moves
+    if pages is None:
+        return []
+    halves, step = pages.halves.tolist(), halves_in_record(pages.scores.shape[1])
     return [
         pack(pages.empty, halves[i : i + step], pages.scores[i : i + step].tobytes())
         for i in range(0, len(halves), step)

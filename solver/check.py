@@ -29,11 +29,16 @@ def check_all(solver: AlphaBeta, os: int, halves: np.ndarray, pages: np.ndarray)
 
 
 def check_sample(
-    solver: AlphaBeta, os: int, halves: np.ndarray, pages: np.ndarray, size: int, rng: random.Random
+    solver: AlphaBeta, os: int, halves: np.ndarray, pages: np.ndarray, size: int, budget: float, rng: random.Random
 ) -> tuple[int, int, int]:
-    """Search up to `size` places drawn at random; how many were confirmed, how many given up, the nodes."""
+    """Search up to `size` places drawn at random, until so many nodes were visited.
+
+    Gives how many were confirmed, how many given up, and the nodes.
+    """
     confirmed = abandoned = nodes = 0
     for number in rng.sample(range(pages.size), min(size, pages.size)):
+        if nodes > budget:
+            break
         i, place = divmod(number, pages.shape[1])
         half = int(halves[i])
         position = Position(solver.game, half, unrank(half, solver.game.cells, os, place))

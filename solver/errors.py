@@ -57,3 +57,7 @@ class StoreUnwritable(StoreError):
 
 class SolversDisagree(Ttt4Error):
     """Two computations that must agree do not. Nothing is written after this."""
+
+
+class TooLarge(Ttt4Error):
+    """This machine has not what a game takes to be solved."""

@@ -8,7 +8,7 @@ from solver import __version__
 from solver.game import Game
 from solver.symmetry import Symmetry
 
-FORMAT = 1
+FORMAT = 2
 """Changed whenever a file that was written before can no longer be read."""
 
 

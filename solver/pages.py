@@ -257,24 +257,24 @@ def _reach_children(half, cells, group, slot, places, turns, child_halves, size,
 
 @jit(
     "void(int64, boolean, int64[::1], int64[:,::1], int64, int64[::1], int64[:,::1], int64[:,::1], "
-    "int64[::1], int64, int8[::1], int64, int8[::1], int64, int8[::1], int64[::1], int64[::1], "
+    "int64[::1], int64, int8[::1], int64, int8[::1], int64, int8[::1], boolean, int64[::1], int64[::1], "
     "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
     "uint32[:,:,::1], uint32[:,:,::1])"
 )
 def fill_pages(
     cells, misere, lines, group, xs, halves, child_places, child_turns,
-    child_halves, child_size, child_a, a_size, a, b_size, b, b_first, child_first,
+    child_halves, child_size, child_a, a_size, a, b_size, b, b_given, b_first, child_first,
     slot, child_slot, moved, x_threat, o_threat, best, left, base, stay, tables,
 ):  # fmt: skip
     """Fill both pages of some halves, each with `xs` X's, one half's after the other's.
 
-    Of a finished half only page `a`: there X has just completed a line.
+    Of a finished half only page `a`: there X has just completed a line. The same where `b` is filled already.
     """
     m = cells - xs
     for i in range(len(halves)):
         _outside(halves[i], cells, slot)
         lines_left, wins, finished = _lines_left(halves[i], lines, cells, slot, left)
-        if 2 * xs <= cells and not finished:
+        if 2 * xs <= cells and not finished and not b_given:
             # With more winning cells than O's, X has one left at every place, and wins without a look.
             if misere or bit_count(wins) <= xs:
                 _reach_children(

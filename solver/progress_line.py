@@ -5,7 +5,7 @@ from time import monotonic
 
 import click
 
-from solver.progress import Progress
+from solver.progress import Progress, duration
 
 _FORESEEN = 0.02
 """From what share of the work on it can be said how long the rest takes: the first plies go slowly."""
@@ -19,20 +19,24 @@ class ProgressLine:
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._start = self._drawn = monotonic()
         self._phase = ""
+        self._before = 0
         self._width = 0
 
     def __call__(self, progress: Progress) -> None:
         """Show how far work has come."""
         now = monotonic()
+        if progress.note:
+            self.clear()
+            click.echo(progress.note, err=True)
         if progress.phase != self._phase:
-            self._phase, self._start = progress.phase, now
+            self._phase, self._start, self._before = progress.phase, now, progress.done
             if not self._terminal:
                 click.echo(f"{progress.phase}...", err=True)
         elif now - self._drawn < 0.1:
             return
         self._drawn = now
         if self._terminal:
-            self._draw(_describe(progress, now - self._start))
+            self._draw(_describe(progress, progress.done - self._before, now - self._start))
 
     def clear(self) -> None:
         """Take the line away."""
@@ -44,16 +48,15 @@ class ProgressLine:
         self._width = len(text)
 
 
-def _describe(progress: Progress, seconds: float) -> str:
+def _describe(progress: Progress, done: int, seconds: float) -> str:
+    """The line, `done` places having been done in so many seconds."""
     if not progress.total:
         return f"{progress.phase}..."
     share = progress.done / progress.total
     bar = "#" * int(20 * share)
-    rate = progress.done / seconds / 1e6 if seconds > 0 else 0.0
+    rate = done / seconds / 1e6 if seconds > 0 else 0.0
     where = f"{progress.phase} [{bar:20}] {share:4.0%}  ply {progress.ply:2}"
-    if share < _FORESEEN:
+    if done < _FORESEEN * progress.total:
         return f"{where}  {rate:.1f} million/s"[:79]
-    left = round((progress.total - progress.done) * seconds / progress.done)
-    hours, minutes = left // 3600, left // 60 % 60
-    wait = f"{hours} h {minutes} min" if hours else f"{minutes} min" if left >= 120 else f"{left} s"
-    return f"{where}  {rate:.1f} million/s  {wait} left"[:79]
+    left = duration((progress.total - progress.done) / (done / seconds))
+    return f"{where}  {rate:.1f} million/s  {left} left"[:79]

@@ -3,8 +3,8 @@
 The file is an LMDB environment of one unnamed database. It holds records, in the order of their
 keys, and one manifest.
 
-A **record** holds the pages of some consecutive halves of a layer (solver/index.py says what halves,
-pages and places are):
+A **record** holds pages of some consecutive halves of a layer (solver/index.py says what halves, pages
+and places are), those where X is to move, so that there are as many O's as X's:
 
     key      1 byte    how many cells are empty
              4 bytes   the last half in the record, as a big-endian number
@@ -18,17 +18,23 @@ So a half's record is the first whose key is not below (empty, half). A score is
 on the board when the game ends under best play`, negated if the side to move loses, 0 for a draw;
 -128 marks a place that no game reaches. Halves with a line of X's have no page.
 
+Where O is to move nothing is stored, because it stands one page away: O's moves leave the half as it
+is, so all of them lead into the page of that half with one O more. The score is the largest that one
+of them has, which is that of its place with the sign changed; on a full board it is 0.
+
 The **manifest** stands under the key `manifest`: 4 bytes of CRC-32 as above and a JSON object that
 names the format, the game and its lines, the symmetries under which halves were chosen, the counts
-of positions by ply, and the digest: SHA-256 over, for each page in order, the number of empty cells
-and the half as they stand in a key, and the SHA-256 of the page. The digest depends on the game alone.
+of positions by ply, and the digest. It depends on the game alone, and is made in three steps of BLAKE2b
+with 32 bytes: of each page; of each layer, over the number of empty cells and the half as they stand in
+a key, and the page's digest, for all pages in order; and of the layers' digests in order.
 
 After LMDB's last page stand the last 4 bytes of the file: the **seal**, CRC-32 of all before it. LMDB
 follows the pointers in its pages without asking, and one wrong bit there can end a process. So the
 seal is checked before LMDB is given the file, unless that is so large that it would be felt; then a
 reader is safe from wrong scores but not from that, and `ttt4-solve verify` tells.
 
-A store is opened read-only and without a lock, and never changes; solver/writer.py writes it.
+A store is opened read-only and without a lock, and never changes; solver/writer.py writes it, and
+solver/scores.py finds a position's score in it.
 """
 
 import json
@@ -45,13 +51,12 @@ import lmdb
 from solver.errors import StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.folders import build_command
 from solver.game import Game
-from solver.index import UNREACHED, Index, page_size, rank
+from solver.index import Index, page_size
 from solver.manifest import FORMAT, Manifest
-from solver.position import Position, cells_of, check
+from solver.record import checked, record_key, unpacked
 
 MANIFEST_KEY = b"manifest"
-_CRC = 4
-HALF_BYTES = 4
+_SEAL = 4
 _CACHED_BYTES = 64 << 20
 _SEAL_CHECKED = 16 << 20
 
@@ -69,6 +74,8 @@ class Store:
         self._environment: lmdb.Environment | None = _open(self.path, game)
         self._cached: dict[tuple[int, int], memoryview] = {}
         self._cached_bytes = 0
+        self.derived: dict[tuple[int, int], int] = {}
+        """What others keep that they made of pages: it is dropped when the store is closed."""
         try:
             self.manifest = self._read_manifest()
             self.game = game or self.manifest.game
@@ -90,86 +97,51 @@ class Store:
         if environment is not None:
             _release(environment)
             self._cached.clear()
-
-    def score(self, position: Position) -> int:
-        """The score of a position for the side to move; BoardError if no game reaches it."""
-        game, x, o = position.game, position.x, position.o
-        if game is not self.game and game != self.game:
-            raise StoreMismatch(f"store {self.path!r} is of game {self.game.name!r}, not of {game.name!r}")
-        if not x & o and 0 <= x | o <= game.full and 0 <= x.bit_count() - o.bit_count() <= 1:
-            half, ways = self.index.turns[x]
-            page = self._cached.get((game.cells - x.bit_count() - o.bit_count(), half))
-            if page is not None:  # so X has no line, and what O has is in the page
-                score = page[rank(half, self.index.images.one(o, ways[0]))]
-                if score != UNREACHED:
-                    return score
-        over = check(position).score_if_over()
-        return self._read(x, o) if over is None else over
-
-    def children(self, x: int, o: int) -> Iterator[tuple[int, int]]:
-        """Each cell that can be claimed in a position that is not over, and the score for who claims it, in order.
-
-        Pages are looked at as the caller goes on, so whoever stops at a move pays for no later one.
-        """
-        game = self.game
-        free = game.full & ~(x | o)
-        empty = free.bit_count() - 1
-        if x.bit_count() > o.bit_count():
-            half, ways = self.index.turns[x]
-            page = self.page(empty, half)
-            turned = self.index.images.one(o, ways[0])
-            g = self.index.group[ways[0]]
-            for cell in cells_of(free):
-                score = page[rank(half, turned | 1 << g[cell])]
-                yield cell, -score if score != UNREACHED else -self._read(x, o | 1 << cell)
-            return
-        won = -empty - 1 if game.misere else empty + 1
-        for cell in cells_of(free):
-            after = x | 1 << cell
-            if game.completes(after, cell):
-                yield cell, won
-                continue
-            half, ways = self.index.turns[after]
-            score = self.page(empty, half)[rank(half, self.index.images.one(o, ways[0]))]
-            yield cell, -score if score != UNREACHED else -self._read(after, o)
-
-    def _read(self, x: int, o: int) -> int:
-        """The score of a position in which X has no line."""
-        empty, half, place, _ = self.index.locate(x, o)
-        score = self.page(empty, half)[place]
-        if score == UNREACHED:
-            raise self.damaged(f"it says that board {str(Position(self.game, x, o))!r} is never reached")
-        return score
+            self.derived.clear()
 
     def page(self, empty: int, half: int) -> memoryview:
         """The scores of a page, by place, as signed bytes."""
-        found = self._cached.get((empty, half))
-        if found is None:
-            key = record_key(empty, half)
-            with self._reading() as cursor:
-                if not cursor.set_range(key):
-                    raise self.damaged(f"the record of half {half:#x} is missing")
-                key, value = bytes(cursor.key()), bytes(cursor.value())
-            for held, page in self._split(key, self._inflate(key, value)):
-                self._keep(key[0], held, page)
-                if (key[0], held) == (empty, half):
-                    found = page
-            if found is None:
+        page = self._cached.get((empty, half))
+        if page is None:
+            key, pages = self.record(empty, half)
+            for other, scores in pages:
+                self._keep(key[0], other, scores)
+                if (key[0], other) == (empty, half):
+                    page = scores
+            if page is None:
                 raise self.damaged(f"half {half:#x} is missing from its record")
-        return found
+        return page
+
+    def held(self, empty: int, half: int) -> memoryview | None:
+        """The same, if it is in memory; so if it is, the half is one and has no line."""
+        return self._cached.get((empty, half))
+
+    def record(self, empty: int, half: int) -> tuple[bytes, list[tuple[int, memoryview]]]:
+        """The record in which a half must be: its key, the halves and their pages."""
+        with self._reading() as cursor:
+            if not cursor.set_range(record_key(empty, half)):
+                raise self.damaged(f"the record of half {half:#x} is missing")
+            key, value = bytes(cursor.key()), bytes(cursor.value())
+        return key, self._unpacked(key, value)
 
     def records(self) -> Iterator[tuple[bytes, bytes]]:
-        """Every record in order: its key, and its content after its checksum was found right."""
+        """Every record in order: its key and its value, as they stand in the file."""
         with self._reading() as cursor:
             for key, value in cursor:
                 if key != MANIFEST_KEY:
-                    yield bytes(key), self._inflate(bytes(key), bytes(value))
+                    yield bytes(key), bytes(value)
 
     def pages(self) -> Iterator[tuple[int, int, memoryview]]:
         """Every page in order: how many cells are empty, the half, the scores."""
-        for key, content in self.records():
-            for half, page in self._split(key, content):
+        for key, value in self.records():
+            for half, page in self._unpacked(key, value):
                 yield key[0], half, page
+
+    def count(self) -> int:
+        """How many records there are."""
+        if self._environment is None:
+            raise self._closed()
+        return int(self._environment.stat()["entries"]) - 1
 
     @contextmanager
     def _reading(self) -> Iterator[lmdb.Cursor]:
@@ -189,7 +161,10 @@ class Store:
             value = cursor.get(MANIFEST_KEY)
         if value is None:
             raise self.damaged("it has no manifest")
-        text = self._checked(MANIFEST_KEY, bytes(value))
+        try:
+            text = checked(MANIFEST_KEY, bytes(value))
+        except ValueError as error:
+            raise self.damaged(str(error)) from error
         try:
             written = json.loads(text)["format"]
             if written != FORMAT:
@@ -208,27 +183,13 @@ class Store:
             )
         return manifest
 
-    def _split(self, key: bytes, content: bytes) -> Iterator[tuple[int, memoryview]]:
-        """The halves of a record and their pages."""
-        size = page_size(self.game, key[0]) if key[0] <= self.game.cells else 0
-        count, rest = divmod(len(content), HALF_BYTES + size)
-        if rest or not count or not size:
-            raise self.damaged(f"record {key.hex()} has a wrong length")
-        pages = memoryview(content).cast("b")[count * HALF_BYTES :]
-        for i in range(count):
-            yield int.from_bytes(content[i * HALF_BYTES : (i + 1) * HALF_BYTES]), pages[i * size : (i + 1) * size]
-
-    def _inflate(self, key: bytes, value: bytes) -> bytes:
+    def _unpacked(self, key: bytes, value: bytes) -> list[tuple[int, memoryview]]:
+        empty = key[0]
+        size = page_size(self.game, empty) if empty in range(self.game.cells % 2, self.game.cells + 1, 2) else 0
         try:
-            return zlib.decompress(self._checked(key, value))
-        except zlib.error as error:
-            raise self.damaged(f"record {key.hex()}: {error}") from error
-
-    def _checked(self, key: bytes, value: bytes) -> bytes:
-        body = value[_CRC:]
-        if int.from_bytes(value[:_CRC]) != zlib.crc32(body, zlib.crc32(key)):
-            raise self.damaged(f"the checksum of record {key.hex()} is wrong")
-        return body
+            return list(unpacked(key, value, size))
+        except ValueError as error:
+            raise self.damaged(str(error)) from error
 
     def _keep(self, empty: int, half: int, page: memoryview) -> None:
         if self._cached_bytes > _CACHED_BYTES:
@@ -260,9 +221,9 @@ def check_seal(path: str, game: Game | None) -> None:
     """Nothing, if the file at `path` is as it was when it was sealed; else StoreDamaged."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        if size < _CRC:
+        if size < _SEAL:
             raise damaged(path, game, "the file is cut short")
-        if seal(file, size - _CRC) != file.read(_CRC):
+        if seal(file, size - _SEAL) != file.read(_SEAL):
             raise damaged(path, game, "its seal is broken")
 
 
@@ -272,17 +233,7 @@ def seal(file: BinaryIO, size: int) -> bytes:
     while size and (block := file.read(min(size, 1 << 20))):
         crc = zlib.crc32(block, crc)
         size -= len(block)
-    return crc.to_bytes(_CRC)
-
-
-def record_key(empty: int, half: int) -> bytes:
-    """The key of the record whose last half this is."""
-    return bytes([empty]) + half.to_bytes(HALF_BYTES)
-
-
-def with_checksum(key: bytes, body: bytes) -> bytes:
-    """A record's value: its body behind the checksum of key and body."""
-    return zlib.crc32(body, zlib.crc32(key)).to_bytes(_CRC) + body
+    return crc.to_bytes(_SEAL)
 
 
 _environments: dict[tuple[int, int], tuple[lmdb.Environment, int]] = {}
@@ -329,7 +280,7 @@ def _opened(path: str, game: Game | None, size: int) -> lmdb.Environment:
         check_seal(path, game)
     environment = lmdb.open(path, subdir=False, readonly=True, lock=False)
     # A file cut short would end this process with a signal at the first read beyond its end.
-    if size - _CRC < (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]:
+    if size - _SEAL < (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]:
         environment.close()
         raise lmdb.CorruptedError("the file is cut short")
     return environment

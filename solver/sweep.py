@@ -8,14 +8,16 @@ depend on each other, so a layer is cut into chunks that threads fill side by si
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
 from solver.bits import CHUNK, CHUNKS, WIDTH, permuting
 from solver.halves import Board, children, halves
 from solver.pages import LOW, fill_pages
+from solver.record import halves_in_record
 
-CHUNK_PLACES = 1 << 16
+CHUNK_PLACES = 1 << 18
 CHUNKS_PER_LAYER = 16
 
 
@@ -29,6 +31,21 @@ class Pages:
     scores: np.ndarray
 
 
+class Filled(NamedTuple):
+    """Pages of the same halves: where X is to move, and where O is. Some layers and halves have but one of them."""
+
+    x_moves: Pages | None
+    o_moves: Pages | None
+
+
+class Chunk(NamedTuple):
+    """Some consecutive halves of a layer: live ones, whose pages are needed, or finished ones, whose are counted."""
+
+    live: bool
+    start: int
+    stop: int
+
+
 class Layer:
     """All halves with `xs` X's: the live ones, whose pages are to be filled, and the finished."""
 
@@ -37,48 +54,53 @@ class Layer:
         self.xs = xs
         self.live, self.finished = halves(board, xs)
         self._board = board
-        m = board.cells - xs
-        self.a_size = comb(m, xs - 1) if xs else 0
-        self.b_size = comb(m, xs) if 2 * xs <= board.cells else 0
+        self.a_size, self.b_size = page_sizes(board.cells, xs)
         self._a = np.empty((len(self.live), self.a_size), np.int8)
         self._following = following
+        m = board.cells - xs
         self._runs = first_places(m, xs), first_places(max(m - 1, 0), xs)
 
-    def chunks(self) -> Iterator[range]:
+    def chunks(self) -> Iterator[Chunk]:
         """The layer's halves, cut into as many chunks as keep threads from waiting for each other."""
-        most = CHUNK_PLACES // (self.a_size + self.b_size)
-        step = max(1, min(most, len(self.live) // CHUNKS_PER_LAYER))
-        for start in range(0, len(self.live), step):
-            yield range(start, min(start + step, len(self.live)))
+        for live, count in ((True, len(self.live)), (False, len(self.finished))):
+            most = CHUNK_PLACES // (self.a_size + live * self.b_size) if count else 0
+            together = halves_in_record(live * self.b_size)  # so that no record is cut
+            step = max(1, min(most, count // CHUNKS_PER_LAYER) // together) * together
+            for start in range(0, count, step):
+                yield Chunk(live, start, min(start + step, count))
 
-    def fill(self, chunk: range) -> list[Pages]:
-        """Fill and give the pages of some live halves: those where X is to move, those where O is."""
-        live = self.live[chunk.start : chunk.stop]
-        a = self._a[chunk.start : chunk.stop]
-        b = np.empty((len(live), self.b_size), np.int8)
-        self._fill(live, a, b)
-        empty = self._board.cells - 2 * self.xs
-        pages = [Pages(empty, self.xs, live, b)] if self.b_size else []
-        return pages + ([Pages(empty + 1, self.xs - 1, live, a)] if self.a_size else [])
+    def fill(self, chunk: Chunk) -> Filled:
+        """Fill and give the pages of some halves; of finished ones those alone where X has just moved."""
+        if not chunk.live:
+            finished = self.finished[chunk.start : chunk.stop]
+            a = np.empty((len(finished), self.a_size), np.int8)
+            self._fill(finished, a, np.empty((0, 0), np.int8))
+            return Filled(None, self._where_o_moves(finished, a))
+        b = np.empty((chunk.stop - chunk.start, self.b_size), np.int8)
+        return self._fill_live(chunk.start, b, given=False)
 
-    def fill_finished(self) -> Iterator[Pages]:
-        """Fill and give, some at a time, the pages of finished halves, which are kept for nobody."""
-        step = max(1, CHUNK_PLACES // max(1, self.a_size))
-        for start in range(0, len(self.finished), step):
-            some = self.finished[start : start + step]
-            a = np.empty((len(some), self.a_size), np.int8)
-            self._fill(some, a, np.empty((0, 0), np.int8))
-            yield Pages(self._board.cells - 2 * self.xs + 1, self.xs - 1, some, a)
+    def restore(self, start: int, b: np.ndarray) -> None:
+        """Take in the pages where X is to move of the live halves from `start` on, which were filled before."""
+        self._fill_live(start, b, given=True)
 
-    def _fill(self, halves: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+    def _fill_live(self, start: int, b: np.ndarray, *, given: bool) -> Filled:
+        live, a = self.live[start : start + len(b)], self._a[start : start + len(b)]
+        self._fill(live, a, b, given=given)
+        x_moves = Pages(self._board.cells - 2 * self.xs, self.xs, live, b) if self.b_size else None
+        return Filled(x_moves, self._where_o_moves(live, a) if self.a_size else None)
+
+    def _where_o_moves(self, halves: np.ndarray, a: np.ndarray) -> Pages:
+        return Pages(self._board.cells - 2 * self.xs + 1, self.xs - 1, halves, a)
+
+    def _fill(self, halves: np.ndarray, a: np.ndarray, b: np.ndarray, *, given: bool = False) -> None:
         board = self._board
         following, child_a = np.empty(0, np.int64), np.empty((0, 0), np.int8)
-        if self._following is not None:
+        if self._following is not None and not given:
             following, child_a = self._following.live, self._following._a
         places, turns = children(board, halves, following)
         fill_pages(
-            board.cells, board.misere, board.lines, board.group, self.xs, halves, places, turns,
-            following, child_a.shape[1], child_a.ravel(), self.a_size, a.ravel(), self.b_size, b.ravel(),
+            board.cells, board.misere, board.lines, board.group, self.xs, halves, places, turns, following,
+            child_a.shape[1], child_a.ravel(), self.a_size, a.ravel(), self.b_size, b.ravel(), given,
             *self._runs, *_scratch(len(board.lines)),
         )  # fmt: skip
 
@@ -87,13 +109,18 @@ class Layer:
         self._following = None
 
 
-def layers(board: Board) -> Iterator[Layer]:
-    """The layers in the order of filling. Fill all chunks of one before asking for the next."""
-    layer = None
-    for xs in range((board.cells + 1) // 2, -1, -1):
-        layer = Layer(board, xs, layer)
-        yield layer
-        layer.release()
+def layers(board: Board, last: Layer | None = None) -> Iterator[Layer]:
+    """The layers in the order of filling, from that below `last` on. Fill all of one before asking for the next."""
+    for xs in range((board.cells + 1) // 2 if last is None else last.xs - 1, -1, -1):
+        last = Layer(board, xs, last)
+        yield last
+        last.release()
+
+
+def page_sizes(cells: int, xs: int) -> tuple[int, int]:
+    """How many places a half with so many X's has where O is to move, and where X is."""
+    m = cells - xs
+    return comb(m, xs - 1) if xs else 0, comb(m, xs) if 2 * xs <= cells else 0
 
 
 def first_places(m: int, count: int) -> np.ndarray:

@@ -1,14 +1,16 @@
 """Verifying a store that came from anywhere: trust nothing in it, and say what was checked.
 
-The file's structure is walked without LMDB's own reader, then every record's checksum is compared.
-Then the game is proved again (solver/prove.py), and every stored page must be the one that the sweep
-makes from the pages of its children; copies, counts and the digest must agree with the manifest.
+The file's structure is walked without LMDB's own reader, and its seal is compared. Then the game is
+proved again (solver/prove.py), record by record: its checksum must be right, it must hold the halves
+that come next, and their pages must be those that the sweep makes from the pages of their children.
+Copies, counts and the digest must agree with the manifest.
 """
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lmdb.verify import VerifyError
 from lmdb.verify import verify as faults_of
@@ -19,10 +21,10 @@ from solver.game import Game
 from solver.progress import Progress, Tell, silent
 from solver.store import Store, check_seal, damaged, missing
 from solver.symmetry import symmetries
-from solver.writer import content_digest
+from solver.writer import digest, digest_of_layers, page_digest
 
 if TYPE_CHECKING:
-    from solver.sweep import Pages
+    from solver.sweep import Filled
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,12 @@ class Verdict:
 
     def facts(self) -> list[tuple[str, str]]:
         """The verdict in words, line by line."""
-        searched = f"{self.searched:,} of {self.places:,} places searched by alpha-beta"
+        searched = f"{self.searched:,} places searched by alpha-beta"
         if self.abandoned:
             searched += f", {self.abandoned:,} given up as too long"
         return [
             ("file", f"{self.path}: structure and checksums are right"),
-            ("scores", f"all {self.places:,} places follow from their children; copies agree"),
+            ("scores", f"all {self.places:,} follow from their children; copies agree"),
             ("counts", f"{self.positions:,} canonical positions, as the manifest says"),
             ("search", searched),
             ("verified", f"in {self.seconds:.2f} s"),
@@ -61,27 +63,38 @@ def verify(
     check_seal(path, game)
     with Store(path, game) as store:
         manifest = store.manifest
-        if content_digest(store) != manifest.digest:
-            raise store.damaged("its content is not what its digest says")
         if manifest.symmetries != symmetries(game):
             raise store.damaged("its symmetries are not those of the game")
         tell(Progress("compiling"))
         compile_kernels()
+        from solver.plan import require_room
         from solver.prove import Proof
 
-        def compare(pages: "Pages") -> int:
-            _compare(store, pages)
-            return int(pages.scores.size)
-
-        proof: Proof[int] = Proof(game, manifest.symmetries, compare, jobs=jobs, sample=sample, tell=tell)
-        places = sum(sum(sizes) for sizes in proof)
+        proof: Proof[_Compared] = Proof(
+            game, manifest.symmetries, partial(_compare, store), jobs=jobs, sample=sample, tell=tell, phase="verifying"
+        )
+        require_room(game, proof.plan)
+        records, layers = 0, []
+        for stage in proof.stages():
+            layer = digest()
+            for compared in stage.made:
+                records += compared.records
+                layer.update(compared.digests)
+            layers.append(layer.digest() if stage.stored else b"")
         summary = proof.summary
         if summary.table() != manifest.plies or summary.score != manifest.score:
             raise store.damaged("its manifest's counts are not those of its positions")
-        if places != sum(len(page) for _, _, page in store.pages()):
+        if records != store.count():
             raise store.damaged("it holds pages that the game has not")
+        if digest_of_layers(layers) != manifest.digest:
+            raise store.damaged("its content is not what its digest says")
     return Verdict(
-        path, places, manifest.total("canonical"), summary.checked, summary.abandoned, perf_counter() - start
+        path,
+        proof.plan.stored,
+        manifest.total("canonical"),
+        summary.checked,
+        summary.abandoned,
+        perf_counter() - start,
     )
 
 
@@ -98,7 +111,26 @@ def _check_structure(path: str, game: Game) -> None:
         raise damaged(path, game, faults[0])
 
 
-def _compare(store: Store, pages: "Pages") -> None:
-    for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True):
-        if store.page(pages.empty, half) != scores.data:
-            raise store.damaged(f"the scores of half {half:#x} with {pages.empty} cells empty are wrong")
+class _Compared(NamedTuple):
+    """How many records were as they must be, and what they add to the digest of their layer."""
+
+    records: int
+    digests: bytes
+
+
+def _compare(store: Store, filled: "Filled") -> _Compared:
+    pages = filled.x_moves
+    if pages is None:
+        return _Compared(0, b"")
+    digests, halves, records, i = [], pages.halves.tolist(), 0, 0
+    while i < len(halves):
+        _, found = store.record(pages.empty, halves[i])
+        for half, page in found:
+            if i == len(halves) or half != halves[i]:
+                raise store.damaged(f"the record of half {half:#x} with {pages.empty} cells empty has other halves")
+            if page != pages.scores[i].data:
+                raise store.damaged(f"the scores of half {half:#x} with {pages.empty} cells empty are wrong")
+            digests.append(page_digest(pages.empty, half, page))
+            i += 1
+        records += 1
+    return _Compared(records, b"".join(digests))

@@ -21,7 +21,7 @@ from solver.index import Index
 from solver.position import Position
 from solver.progress import silent
 from solver.prove import Proof, Summary
-from solver.sweep import Pages
+from solver.sweep import Filled, Pages
 from solver.symmetry import symmetries
 
 settings.register_profile("ours", deadline=None, max_examples=100)  # compiling is slow once
@@ -56,8 +56,9 @@ class Solved:
 def _solved(name: str, sample: int | None = None) -> Solved:
     game = parse_game(name)
     group = symmetries(game)
-    proof: Proof[Pages] = Proof(game, group, lambda pages: pages, jobs=1, sample=sample, tell=silent)
-    filled = [pages for chunks in proof for pages in chunks]
+    proof: Proof[Filled] = Proof(game, group, lambda filled: filled, jobs=1, sample=sample, tell=silent)
+    chunks = [filled for stage in proof.stages() for filled in stage.made]
+    filled = sorted((pages for both in chunks for pages in both if pages), key=lambda pages: pages.empty)
     page = {
         (pages.empty, half): scores
         for pages in filled

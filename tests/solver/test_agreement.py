@@ -1,5 +1,6 @@
 """Three ways to solve a game, and they agree: the sweep, alpha-beta, and minimax as naive as it gets."""
 
+import math
 import random
 import threading
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from solver.index import UNREACHED
 from solver.position import Position
 from solver.progress import silent
 from solver.prove import Proof
-from solver.sweep import Layer
+from solver.sweep import Chunk, Filled, Layer
 from solver.symmetry import symmetries
 
 BOTH = ["3,3,3", "3,4,3", "4,4,3", "4,4,4"]
@@ -135,20 +136,20 @@ def test_a_sample_of_everything_finds_a_wrong_score_too(solved: Callable[..., An
     solver = AlphaBeta(game.game, game.index.group)
     pages = next(pages for pages in game.filled if pages.empty == 7)
     size, rng = pages.scores.size, random.Random(1)
-    assert check_sample(solver, pages.os, pages.halves, pages.scores, 2 * size, rng)[:2] == (size, 0)
-    assert check_sample(solver, pages.os, pages.halves, pages.scores, 10, rng)[:2] == (10, 0)
+    assert check_sample(solver, pages.os, pages.halves, pages.scores, 2 * size, math.inf, rng)[:2] == (size, 0)
+    assert check_sample(solver, pages.os, pages.halves, pages.scores, 10, math.inf, rng)[:2] == (10, 0)
     scores = pages.scores.copy()
     scores[-1, 0] ^= 1
     board = str(Position(game.game, *game.index.position(7, int(pages.halves[-1]), 0)))
     with pytest.raises(SolversDisagree, match=f"board {board!r} of 3,4,3"):
-        check_sample(solver, pages.os, pages.halves, scores, size, rng)
+        check_sample(solver, pages.os, pages.halves, scores, size, math.inf, rng)
 
 
 def test_a_sample_s_searches_that_take_too_long_are_counted_and_confirm_nothing(solved: Callable[..., Any]) -> None:
     game = solved("4,4,4")
     solver = AlphaBeta(game.game, game.index.group, limit=1)
     pages = next(pages for pages in game.filled if pages.empty == 10)
-    confirmed, abandoned, _ = check_sample(solver, pages.os, pages.halves, pages.scores, 50, random.Random(1))
+    confirmed, abandoned, _ = check_sample(solver, pages.os, pages.halves, pages.scores, 50, math.inf, random.Random(1))
     assert abandoned > 0
     assert confirmed + abandoned == 50
 
@@ -157,9 +158,9 @@ def test_a_sample_s_searches_that_take_too_long_are_counted_and_confirm_nothing(
 def test_a_sweep_that_errs_once_is_stopped_by_the_proof(ply: int, monkeypatch: pytest.MonkeyPatch) -> None:
     fill = Layer.fill
 
-    def erring(self: Layer, chunk: range) -> list[Any]:
+    def erring(self: Layer, chunk: Chunk) -> Filled:
         filled = fill(self, chunk)
-        for pages in filled:
+        for pages in filter(None, filled):
             if 9 - pages.empty == ply:
                 pages.scores[:] = 1 - pages.scores
         return filled
@@ -167,7 +168,7 @@ def test_a_sweep_that_errs_once_is_stopped_by_the_proof(ply: int, monkeypatch: p
     monkeypatch.setattr(Layer, "fill", erring)
     game = parse_game("3,3,3")
     with pytest.raises(SolversDisagree, match=r"board '[XO./]{11}' of 3,3,3: the sweep says"):
-        list(Proof(game, symmetries(game), lambda pages: None, jobs=2, tell=silent))
+        prove(Proof(game, symmetries(game), lambda filled: None, jobs=2, tell=silent))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -176,22 +177,22 @@ def test_a_sweep_that_errs_everywhere_stops_the_proof_and_does_not_hang_it(
 ) -> None:
     fill = Layer.fill
 
-    def erring(self: Layer, chunk: range) -> list[Any]:
+    def erring(self: Layer, chunk: Chunk) -> Filled:
         filled = fill(self, chunk)
-        for pages in filled:
+        for pages in filter(None, filled):
             pages.scores[:] = 1 - pages.scores
         return filled
 
     monkeypatch.setattr(Layer, "fill", erring)
     game, ended = parse_game("4,4,4"), []
 
-    def prove() -> None:
+    def proving() -> None:
         try:
-            list(Proof(game, symmetries(game), lambda pages: None, jobs=jobs, tell=silent))
+            prove(Proof(game, symmetries(game), lambda filled: None, jobs=jobs, tell=silent))
         except SolversDisagree as refusal:
             ended.append(refusal)
 
-    thread = threading.Thread(target=prove, daemon=True)
+    thread = threading.Thread(target=proving, daemon=True)
     thread.start()
     thread.join(60)
     assert len(ended) == 1
@@ -201,7 +202,18 @@ def test_pages_do_not_depend_on_the_number_of_threads() -> None:
     game = parse_game("4,4,4")
     found = []
     for jobs in (1, 3):
-        proof: Proof[bytes] = Proof(game, symmetries(game), lambda p: p.scores.tobytes(), jobs=jobs, tell=silent)
-        found.append([b"".join(chunks) for chunks in proof])
+        proof: Proof[bytes] = Proof(game, symmetries(game), content, jobs=jobs, tell=silent)
+        found.append([b"".join(stage.made) for stage in proof.stages()])
         found.append(proof.summary.table())
     assert found[:2] == found[2:]
+
+
+def content(filled: Filled) -> bytes:
+    """Both pages of some halves, the one where X is to move first."""
+    return b"".join(pages.scores.tobytes() for pages in filled if pages)
+
+
+def prove(proof: Proof[Any]) -> None:
+    """Solve the game to its end."""
+    for stage in proof.stages():
+        list(stage.made)

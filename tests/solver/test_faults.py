@@ -14,6 +14,7 @@ from solver.cli import main
 from solver.errors import StoreDamaged, Ttt4Error
 from solver.game import grid
 from solver.position import Position
+from solver.scores import Scores
 from solver.store import Store
 
 THREE = grid(3, 3, 3)
@@ -30,25 +31,27 @@ class Truth:
         self.path = path
         with Store(path) as store:
             self.game = store.game
-            self.records = list(store.records())
+            self.records = [(*key, bytes(page)) for *key, page in store.pages()]
             positions = [Position(self.game)]
             while len(positions) < asked:
                 last = positions[-1]
                 positions.append(Position(self.game) if last.over else last.play(rng.choice(last.legal)))
-            self.scores = [(position, store.score(position)) for position in positions]
+            scores = Scores(store)
+            self.scores = [(position, scores.score(position)) for position in positions]
 
     def fault_of(self, path: Path) -> str:
         """What a store at `path` does that it must not: nothing, if it says it is damaged or is right in all."""
         try:
             with Store(path, self.game) as store:
                 try:
-                    if list(store.records()) != self.records:
+                    if [(*key, bytes(page)) for *key, page in store.pages()] != self.records:
                         return "other records"
                 except StoreDamaged:
                     pass
+                scores = Scores(store)
                 for position, score in self.scores:
                     try:
-                        if store.score(position) != score:
+                        if scores.score(position) != score:
                             return f"a wrong score for {position}"
                     except StoreDamaged:
                         pass

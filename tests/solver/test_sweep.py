@@ -14,6 +14,7 @@ from solver.game import parse_game
 from solver.halves import board, children
 from solver.index import page_size
 from solver.position import Position
+from solver.record import halves_in_record
 from solver.symmetry import image, symmetries
 
 
@@ -23,7 +24,7 @@ def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dic
     found = {}
     for layer in sweep.layers(board(game, group or symmetries(game))):
         for chunk in layer.chunks():
-            for pages in layer.fill(chunk):
+            for pages in filter(None, layer.fill(chunk) if chunk.live else ()):
                 for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True):
                     assert (pages.empty, half) not in found
                     found[pages.empty, half] = scores.tobytes()
@@ -74,8 +75,13 @@ def test_chunks_cover_a_layer_once_and_are_no_larger_than_they_may_be(
     game = parse_game("3,4,3")
     for layer in sweep.layers(board(game, symmetries(game))):
         chunks = list(layer.chunks())
-        assert [half for chunk in chunks for half in chunk] == list(range(len(layer.live)))
-        assert all(len(chunk) == 1 or len(chunk) * (layer.a_size + layer.b_size) <= places for chunk in chunks)
+        for live, halves in ((True, layer.live), (False, layer.finished)):
+            parts = [range(chunk.start, chunk.stop) for chunk in chunks if chunk.live == live]
+            assert [half for part in parts for half in part] == list(range(len(halves)))
+            together = halves_in_record(live * layer.b_size)
+            for part in parts:
+                assert len(part) <= together or len(part) * (layer.a_size + live * layer.b_size) <= places
+                assert len(part) % together == 0 or part is parts[-1], "no record is cut"
         for chunk in chunks:
             layer.fill(chunk)
 

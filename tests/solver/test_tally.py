@@ -23,9 +23,9 @@ SMALL = ["3,3,3", "3,3,3,misere", "2,4,3", "2,4,3,misere", "1,8,3", "2,6,2", "2,
 
 def table_under(name: str, group: tuple[Symmetry, ...]) -> tuple[Ply, ...]:
     """The counts by ply of a game solved under some of its symmetries."""
-    proof: Proof[None] = Proof(parse_game(name), group, lambda pages: None, jobs=1, sample=3, tell=silent)
-    for _ in proof:
-        pass
+    proof: Proof[None] = Proof(parse_game(name), group, lambda filled: None, jobs=1, sample=3, tell=silent)
+    for stage in proof.stages():
+        list(stage.made)
     return proof.summary.table()
 
 

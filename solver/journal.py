@@ -1,0 +1,172 @@
+"""The journal: what a build has solved so far, so that a kill loses at most the layer being worked on.
+
+It is the file `<store>.partial`, locked by the build that writes it, and holds entries one after the other:
+
+    4 bytes    how long the value is, big-endian
+    5 bytes    the key
+    the value  as in a store: 4 bytes of CRC-32 of the key and the rest, and the rest
+
+The first has the key `begin` and says of which game and format the others are. Then come the records of
+each layer, as they will stand in the store, and behind them one with the key `layer`: what the layer
+came to, as JSON. Who finds a journal reads it from the front and believes it as far as whole layers are
+right; the rest is cut off. Nothing is synced: what a loss of power takes is noticed like other damage.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, NamedTuple
+
+from solver.errors import SolversDisagree, StoreUnwritable
+from solver.game import Game
+from solver.manifest import FORMAT
+from solver.record import HALF_BYTES, checked, with_checksum
+from solver.symmetry import Symmetry
+from solver.writer import Record, digest, digest_of_layers, writing
+
+_BEGIN, _LAYER = b"begin", b"layer"
+_LENGTH = 4
+_KEY = 1 + HALF_BYTES
+_LONGEST = 1 << 24
+
+
+class Kept(NamedTuple):
+    """A layer in the journal: where its records are, their digest, and what it came to."""
+
+    xs: int
+    start: int
+    stop: int
+    digest: bytes
+    summary: dict[str, Any]
+
+
+class Journal:
+    """The journal of a build; a context manager, which holds the path for this build alone."""
+
+    def __init__(self, path: str | os.PathLike[str], game: Game, group: tuple[Symmetry, ...]) -> None:
+        """Take up what is there of the same game, or begin; StoreUnwritable if another build is at work."""
+        self._path = Path(path)
+        self._partial = self._path.with_name(self._path.name + ".partial")
+        self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, asdict(game), group]).encode())
+        self._first = _LENGTH + _KEY + len(self._begin)
+        self.layers: list[Kept] = []
+        """Those that are whole, in the order in which they were solved."""
+        self._digest = digest()
+        self._records = 0
+        with writing(self._path):
+            if self._path.is_dir():
+                raise IsADirectoryError(0, "it is a folder")
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = _take(self._partial)
+            try:
+                self._read()
+            except BaseException:
+                self._file.close()
+                raise
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with suppress(OSError):
+            self._file.flush()  # a full disk leaves what fits
+        if not self.layers or error is None or isinstance(error, SolversDisagree):
+            self._partial.unlink(missing_ok=True)  # ours, as long as we hold the lock
+        with suppress(OSError):
+            self._file.close()
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has taken so far."""
+        return self.layers[-1].stop if self.layers else self._first
+
+    def put(self, record: Record) -> None:
+        """Add a record of the layer being solved."""
+        self._put(record.key, record.value)
+        self._records += 1
+        self._digest.update(record.digests)
+
+    def end_layer(self, xs: int, summary: dict[str, Any]) -> None:
+        """Say that the layer is whole, and what it came to."""
+        made = self._digest.digest() if self._records else b""
+        fields = {"xs": xs, "records": self._records, "digest": made.hex(), "summary": summary}
+        self._put(_LAYER, with_checksum(_LAYER, json.dumps(fields).encode()))
+        with writing(self._path):
+            self._file.flush()
+        self.layers.append(Kept(xs, self.size, self._file.tell(), made, summary))
+        self._digest, self._records = digest(), 0
+
+    def digest(self) -> str:
+        """The digest of a store with these layers."""
+        return digest_of_layers([layer.digest for layer in self.layers])
+
+    def records(self, layer: Kept) -> Iterator[tuple[bytes, bytes]]:
+        """The records of a layer, keys and values."""
+        for key, value, _ in self._entries(layer.start, layer.stop):
+            if key != _LAYER:
+                yield key, value
+
+    def _put(self, key: bytes, value: bytes) -> None:
+        with writing(self._path):
+            self._file.write(len(value).to_bytes(_LENGTH) + key + value)
+
+    def _read(self) -> None:
+        """Collect the layers that are whole and right, cut off what follows them, and stand at the end."""
+        entries = self._entries(0, os.fstat(self._file.fileno()).st_size)
+        stop = 0
+        if next(entries, None) == (_BEGIN, self._begin, self._first):
+            stop = self._first
+            records = 0
+            for key, value, after in entries:
+                try:
+                    body = checked(key, value)
+                except ValueError:
+                    break
+                if key != _LAYER:
+                    records += 1
+                    continue
+                fields = json.loads(body)
+                if fields["records"] != records:
+                    break
+                made = bytes.fromhex(fields["digest"])
+                self.layers.append(Kept(fields["xs"], stop, after, made, fields["summary"]))
+                stop, records = after, 0
+        self._file.seek(stop)
+        self._file.truncate()
+        if not stop:
+            self._put(_BEGIN, self._begin)
+
+    def _entries(self, start: int, stop: int) -> Iterator[tuple[bytes, bytes, int]]:
+        """Keys, values and where they end, between two places in the file, as far as they are there at all."""
+        with open(self._partial, "rb") as file:
+            file.seek(start)
+            while start < stop:
+                head = file.read(_LENGTH + _KEY)
+                length = int.from_bytes(head[:_LENGTH])
+                if len(head) < _LENGTH + _KEY or length > _LONGEST:
+                    return
+                value = file.read(length)
+                if len(value) < length:
+                    return
+                start += len(head) + length
+                yield head[_LENGTH:], value, start
+
+
+def _take(partial: Path) -> BinaryIO:
+    """Open and lock the file that a build writes into."""
+    while True:
+        file = os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT, 0o644), "r+b")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), partial.stat()):
+                    return file
+        except BlockingIOError:
+            file.close()
+            raise StoreUnwritable(f"another build is writing {str(partial)!r}: wait until it has ended") from None
+        file.close()  # the other build ended between our opening and our locking
