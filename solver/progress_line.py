@@ -11,8 +11,12 @@ _FORESEEN = 0.02
 """From what share of the work on it can be said how long the rest takes: the first plies go slowly."""
 
 
+_REDRAWN, _SAID_AGAIN = 0.1, 60.0
+"""After how many seconds the line is drawn anew on a terminal, and written again elsewhere."""
+
+
 class ProgressLine:
-    """Progress on standard error: one line that is drawn over on a terminal, else a line a phase."""
+    """Progress on standard error: one line that is drawn over on a terminal, else a line a phase, and a few more."""
 
     def __init__(self) -> None:
         """Start the clock."""
@@ -32,11 +36,15 @@ class ProgressLine:
             self._phase, self._start, self._before = progress.phase, now, progress.done
             if not self._terminal:
                 click.echo(f"{progress.phase}...", err=True)
-        elif now - self._drawn < 0.1:
+            self._drawn = now if not self._terminal else 0.0
+        if now - self._drawn < (_REDRAWN if self._terminal else _SAID_AGAIN):
             return
         self._drawn = now
+        text = _describe(progress, progress.done - self._before, now - self._start)
         if self._terminal:
-            self._draw(_describe(progress, progress.done - self._before, now - self._start))
+            self._draw(text)
+        else:
+            click.echo(text, err=True)
 
     def clear(self) -> None:
         """Take the line away."""

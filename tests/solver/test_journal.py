@@ -1,0 +1,236 @@
+"""What was solved is not solved again, whatever broke a build off; a journal is believed as far as it is right."""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solver.build import build
+from solver.cli import main
+from solver.errors import SolversDisagree, StoreUnwritable
+from solver.game import Game, parse_game
+from solver.journal import Journal
+from solver.progress import Progress
+from solver.store import Store
+from solver.sweep import Chunk, Filled, Layer
+from solver.symmetry import symmetries
+
+GAMES = ["3,3,3", "3,3,3,misere", "3,4,3", "2,5,3,misere", "1,7,3", "4,4,4"]
+
+
+def content(path: Path) -> tuple[Any, ...]:
+    """All that a store says."""
+    with Store(path) as store:
+        return store.manifest, list(store.records())
+
+
+def break_off(game: Game, path: Path, layers: int, patch: pytest.MonkeyPatch) -> None:
+    """Build until so many layers are whole, and leave the rest."""
+    ending = Journal.end_layer
+
+    def end(self: Journal, xs: int, summary: dict[str, Any]) -> None:
+        ending(self, xs, summary)
+        if len(self.layers) == layers:
+            raise KeyboardInterrupt
+
+    with patch.context() as patched:
+        patched.setattr(Journal, "end_layer", end)
+        with pytest.raises(KeyboardInterrupt):
+            build(game, path, jobs=2)
+
+
+@pytest.fixture
+def filled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many X's the layer had, for each time that one of its chunks was filled from the layer before it."""
+    seen: list[int] = []
+    fill = Layer.fill
+
+    def counted(self: Layer, chunk: Chunk) -> Filled:
+        seen.append(self.xs)
+        return fill(self, chunk)
+
+    monkeypatch.setattr(Layer, "fill", counted)
+    return seen
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_build_broken_off_after_any_layer_goes_on_there_and_ends_the_same(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int]
+) -> None:
+    game, path = parse_game(name), tmp_path / "s"
+    build(game, tmp_path / "whole", jobs=2)
+    expected = content(tmp_path / "whole")
+    count = (game.cells + 1) // 2 + 1
+    for layers in range(1, count + 1):
+        break_off(game, path, layers, monkeypatch)
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["s.partial", "whole"]
+        filled.clear()
+        notes: list[str] = []
+        build(game, path, jobs=2, tell=lambda progress, notes=notes: notes.append(progress.note))  # type: ignore[misc]
+        # The fullest layer of an odd board has no page where X is to move: it is filled again, and is small.
+        again = {count - 1} if game.cells % 2 and layers == 1 else set()
+        assert set(filled) == set(range(count - layers)) | again
+        assert any("continuing" in note for note in notes)
+        assert content(path) == expected
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["s", "whole"]
+        path.unlink()
+
+
+def test_a_build_broken_off_again_and_again_ends_the_same(
+    tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, path = parse_game("4,4,4"), tmp_path / "s"
+    for layers in range(1, 10):
+        break_off(game, path, layers, monkeypatch)
+    build(game, path, jobs=1)
+    assert content(path) == content(store4)
+
+
+@pytest.mark.parametrize("damage", ["cut", "altered", "longer"])
+def test_a_damaged_journal_is_believed_as_far_as_it_is_right(
+    damage: str, tmp_path: Path, store3: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, path, rng = parse_game("3,3,3"), tmp_path / "s", random.Random(9)
+    partial = tmp_path / "s.partial"
+    break_off(game, path, 5, monkeypatch)
+    good, expected = partial.read_bytes(), content(store3)
+    for _ in range(150):
+        bad = bytearray(good)
+        if damage == "cut":
+            del bad[rng.randrange(len(bad)) :]
+        elif damage == "altered":
+            bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
+        else:
+            bad += rng.randbytes(rng.randrange(1, 200))
+        partial.write_bytes(bad)
+        build(game, path, jobs=1)
+        assert content(path) == expected
+        assert not partial.exists()
+
+
+def test_only_the_layers_from_the_damaged_one_on_are_made_again(
+    tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int]
+) -> None:
+    game, path = parse_game("4,4,4"), tmp_path / "s"
+    break_off(game, path, 6, monkeypatch)
+    with Journal(path, game, symmetries(game)) as journal:
+        assert [layer.xs for layer in journal.layers] == [8, 7, 6, 5, 4, 3]
+        start, stop = journal.layers[3].start, journal.layers[3].stop
+        data = bytearray((tmp_path / "s.partial").read_bytes())
+    data[(start + stop) // 2] ^= 1
+    (tmp_path / "s.partial").write_bytes(data)
+    filled.clear()
+    build(game, path, jobs=2)
+    assert set(filled) == {5, 4, 3, 2, 1, 0}
+    assert content(path) == content(store4)
+
+
+def test_a_journal_of_another_game_is_begun_anew(
+    tmp_path: Path, store3: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int]
+) -> None:
+    break_off(parse_game("3,3,3,misere"), tmp_path / "s", 3, monkeypatch)
+    filled.clear()
+    build(parse_game("3,3,3"), tmp_path / "s", jobs=1)
+    assert set(filled) == {5, 4, 3, 2, 1, 0}
+    assert content(tmp_path / "s") == content(store3)
+
+
+def test_what_the_solvers_disagree_on_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = Layer.fill
+
+    def erring(self: Layer, chunk: Chunk) -> Filled:
+        pages = fill(self, chunk)
+        if self.xs == 2 and pages.x_moves:
+            pages.x_moves.scores[0, 0] ^= 1
+        return pages
+
+    monkeypatch.setattr(Layer, "fill", erring)
+    with pytest.raises(SolversDisagree):
+        build(parse_game("3,3,3"), tmp_path / "s", jobs=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_build_of_the_same_path_is_refused(tmp_path: Path) -> None:
+    game = parse_game("3,3,3")
+    with Journal(tmp_path / "s", game, symmetries(game)), pytest.raises(StoreUnwritable, match="another build"):
+        Journal(tmp_path / "s", game, symmetries(game))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_to_write_the_store_keeps_the_journal(
+    tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int]
+) -> None:
+    game, path = parse_game("4,4,4"), tmp_path / "s"
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.replace", full)
+        with pytest.raises(StoreUnwritable, match="No space"):
+            build(game, path, jobs=2)
+    assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
+    filled.clear()
+    build(game, path, jobs=2)
+    assert filled == []
+    assert content(path) == content(store4)
+
+
+@pytest.mark.slow
+def test_a_large_build_killed_twenty_times_and_damaged_between_ends_the_same(
+    tmp_path: Path, solve_process: Callable[..., Any], run: Callable[..., Any]
+) -> None:
+    rng, path, partial = random.Random(20), tmp_path / "s", tmp_path / "s.partial"
+    arguments = ("build", "--game", "4,5,4", "--store")
+    assert run(main, *arguments, tmp_path / "whole").code == 0
+    continued = kills = 0
+    while kills < 20:
+        building = solve_process(*arguments, path)
+        time.sleep(rng.uniform(0.5, 4.0))
+        building.send_signal(signal.SIGKILL)
+        _, err = building.communicate()
+        assert building.returncode == -signal.SIGKILL, "it ended before it was killed: raise the number of places"
+        continued += "continuing" in err
+        kills += 1
+        if kills in (5, 10, 15, 18) and partial.stat().st_size > 10_000:
+            with open(partial, "r+b") as file:  # in the newest quarter, so that the work is done at last
+                at = rng.randrange(partial.stat().st_size * 3 // 4, partial.stat().st_size)
+                file.seek(at)
+                byte = file.read(1)[0]
+                file.seek(at)
+                file.write(bytes([byte ^ 1 << rng.randrange(8)]))
+        if kills > 10 and path.exists():
+            break
+    assert run(main, *arguments, path).code == 0
+    assert continued > 5
+    assert content(path) == content(tmp_path / "whole")
+    assert sorted(os.listdir(tmp_path)) == ["nowhere", "s", "whole"]
+
+
+def test_who_continues_is_told_from_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
+) -> None:
+    break_off(parse_game("4,4,4"), tmp_path / "s", 4, monkeypatch)
+    ran = run(main, "build", "--store", tmp_path / "s")
+    assert ran.code == 0
+    assert "continuing at ply 10: " in ran.err
+    assert "were solved before" in ran.err
+
+
+def test_progress_of_a_continued_build_begins_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game, told = parse_game("4,4,4"), []
+    break_off(game, tmp_path / "s", 5, monkeypatch)
+
+    def tell(progress: Progress) -> None:
+        if progress.total:
+            told.append(progress.done / progress.total)
+
+    build(game, tmp_path / "s", jobs=1, tell=tell)
+    assert told == sorted(told)
+    assert told[0] > 0.3
+    assert told[-1] == 1

@@ -1,0 +1,76 @@
+"""What a build takes is known before it begins, and what the machine has no room for is refused with the numbers."""
+
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solver.build import build
+from solver.cli import main
+from solver.errors import TooLarge
+from solver.game import parse_game
+from solver.halves import board
+from solver.plan import available_memory, plan
+from solver.store import Store
+from solver.sweep import page_sizes
+from solver.symmetry import image, symmetries
+
+GAMES = ["3,3,3", "3,4,3", "2,5,3,misere", "1,9,4", "3,3,1"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_plan_counts_every_place_that_is_filled(name: str, tmp_path: Path) -> None:
+    game = parse_game(name)
+    report = build(game, tmp_path / "s", jobs=1)
+    planned = plan(board(game, symmetries(game)), 1)
+    assert planned.filled == report.summary.filled
+    with Store(tmp_path / "s") as store:
+        assert planned.stored == sum(len(page) for _, _, page in store.pages())
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_plan_s_memory_holds_two_layers_at_once(name: str) -> None:
+    game = parse_game(name)
+    group = symmetries(game)
+    held = []
+    for xs in range((game.cells + 1) // 2 + 1):
+        sets = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), xs)]
+        live = [x for x in sets if min(image(g, x) for g in group) == x and not game.completed(x)]
+        held.append(len(live) * page_sizes(game.cells, xs)[0])
+    assert plan(board(game, group), 1).memory >= max(a + b for a, b in pairwise(held))
+
+
+def test_a_store_takes_no_more_disk_than_the_plan_says(store4: Path) -> None:
+    game = parse_game("4,4,4")
+    assert store4.stat().st_size <= plan(board(game, symmetries(game)), 1).disk
+
+
+@pytest.mark.parametrize(
+    ("what", "patched"),
+    [
+        ("memory", ("solver.plan.available_memory", lambda: 1 << 20)),
+        ("disk", ("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1 << 10}))),
+    ],
+)
+def test_what_the_machine_has_no_room_for_is_refused_in_one_line_with_the_numbers(
+    what: str, patched: tuple[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.setattr(*patched)
+    with pytest.raises(TooLarge, match=f"of {what}, and .* free"):
+        build(parse_game("3,4,3"), tmp_path / "s", jobs=2)
+    ran = run(main, "build", "--game", "3,4,3", "--store", tmp_path / "s")
+    assert ran.code == 1
+    said = [line for line in ran.err.splitlines() if not line.endswith("...")]
+    assert len(said) == 1
+    assert said[0].startswith("Error: game '3,4,3' has ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_is_not_verified_where_memory_is_short(store3: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    monkeypatch.setattr("solver.plan.available_memory", lambda: 1 << 20)
+    assert run(main, "verify", "--game", "3,3,3", "--store", store3).code == 1
+
+
+def test_the_memory_that_is_free_is_no_more_than_there_is() -> None:
+    assert 1 << 26 < available_memory() < 1 << 50
