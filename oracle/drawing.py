@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 import click
 
 from oracle.answers import Analysis, Move
+from solver.game import column_name
 from solver.position import Position
 
 _LOOKS = {"X": {"fg": "bright_blue", "bold": True}, "O": {"fg": "yellow", "bold": True}}
@@ -22,20 +23,29 @@ _LOOKS = {"X": {"fg": "bright_blue", "bold": True}, "O": {"fg": "yellow", "bold"
 def draw(
     position: Position, notes: Mapping[int, str], starred: Collection[int] = (), bracketed: int | None = None
 ) -> str:
-    """The board with its rows and columns named, notes in empty cells, a star behind some cells, one in brackets."""
+    """The board with its rows and columns named, notes in empty cells, a star behind some cells, one in brackets.
+
+    A hole is blank, and a row or column of nothing else has no name.
+    """
     game = position.game
-    width = max([len(note) for note in notes.values()] + [len(game.cell_name(game.columns - 1)) - 1]) + 3
+    width = max([len(note) for note in notes.values()] + [len(column_name(game.columns - 1))]) + 3
     label = len(str(game.rows)) + 1
-    names = (game.cell_name(column)[:-1] for column in range(game.columns))
+    named = {square % game.columns for square in game.squares}
+    names = (column_name(column) if column in named else "" for column in range(game.columns))
     lines = [" " * (label + 2) + "".join(f"{name:{width}}" for name in names).rstrip()]
     for row in range(game.rows):
-        drawn = " "
-        for cell in range(row * game.columns, (row + 1) * game.columns):
+        drawn, number = " ", ""
+        for square in range(row * game.columns, (row + 1) * game.columns):
+            cell = game.cells_by_square.get(square)
+            if cell is None:
+                drawn += " " * width
+                continue
+            number = str(row + 1)
             text = _cell(position, cell, notes.get(cell, "."), cell in starred)
             tail = "]" if cell == bracketed else "*" if cell in starred else ""
             drawn = (drawn[:-1] + "[" if cell == bracketed else drawn) + text + tail
             drawn += " " * (width - len(click.unstyle(text)) - len(tail))
-        lines.append(f"{row + 1:{label}} {drawn.rstrip()}")
+        lines.append(f"{number:>{label}} {drawn}".rstrip())
     return "\n".join(lines)
 
 
@@ -52,8 +62,8 @@ def draw_verdicts(position: Position, analysis: Analysis) -> str:
 
 def verdicts(position: Position, analysis: Analysis) -> dict[int, str]:
     """Each empty cell, and what claiming it leads to."""
-    columns = position.game.columns
-    return {move.row * columns + move.col: verdict(move, exact=analysis.exact) for move in analysis.moves}
+    cells = position.game.cells_by_name
+    return {cells[move.move]: verdict(move, exact=analysis.exact) for move in analysis.moves}
 
 
 def verdict(move: Move, *, exact: bool) -> str:

@@ -72,7 +72,9 @@ class Oracle:
             self._source = Search(self.game, self._index.group, seconds)
         self._lines: dict[tuple[int, int], tuple[int, ...]] = {}
         self._choices: dict[tuple[int, int], tuple[int, int]] = {}
-        self._names = [(self.game.cell_name(cell), *divmod(cell, self.game.columns)) for cell in range(self.game.cells)]
+        self._names = [
+            (self.game.square_name(square), *divmod(square, self.game.columns)) for square in self.game.squares
+        ]
 
     def __enter__(self) -> "Oracle":
         return self

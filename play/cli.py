@@ -209,7 +209,7 @@ def _offer_a_store(game: Game, path: str) -> None:
         if answer.strip().lower() in ("", "y", "yes"):
             import subprocess  # only now: this is done once
 
-            command = [sys.executable, "-c", "from solver.cli import run; run()", "build", "--game", game.name]
+            command = [sys.executable, "-c", "from solver.cli import run; run()", "build", "--game", game.notation]
             subprocess.run([*command, "--store", path], stdout=subprocess.DEVNULL, check=False)
     if not os.path.exists(path):
         click.echo(searching_live(game, path), err=True)

@@ -81,7 +81,7 @@ class RulesPlayer:
         self._rng = rng
         middle = {(game.rows - 1) // 2, game.rows // 2}, {(game.columns - 1) // 2, game.columns // 2}
         ends = {0, game.rows - 1}, {0, game.columns - 1}
-        places = [divmod(cell, game.columns) for cell in range(game.cells)]
+        places = [divmod(square, game.columns) for square in game.squares]
         self._tiers = [
             {cell for cell, (row, column) in enumerate(places) if row in rows and column in columns}
             for rows, columns in (middle, ends)
@@ -268,4 +268,4 @@ def _worth(move: Move) -> float:
 
 
 def _cell(state: LineState, move: Move) -> int:
-    return move.row * state.position.game.columns + move.col
+    return state.position.game.cells_by_name[move.move]

@@ -95,7 +95,7 @@ class LineRules:
     @property
     def name(self) -> str:
         """The game's notation."""
-        return self.game.name
+        return self.game.notation
 
     def start(self) -> LineState:
         """The empty board."""
@@ -146,7 +146,10 @@ class LineRules:
                     f"no cell in row {parts[0][:9]}, column {parts[1][:9]}: rows go from 1 to {self.game.rows}, "
                     f"columns from 1 to {self.game.columns}"
                 )
-            return (row - 1) * self.game.columns + column - 1
+            cell = self.game.cells_by_square.get((row - 1) * self.game.columns + column - 1)
+            if cell is None:
+                raise BoardError(f"no cell in row {row}, column {column}: the board has a hole there")
+            return cell
         return self.game.cell(text)
 
     def write(self, move: int) -> str:

@@ -28,7 +28,7 @@ def build_command(game: Game | None, path: str | os.PathLike[str], *, force: boo
 
     words = ["ttt4-solve", "build"]
     if game and game.name != DEFAULT_GAME:
-        words += ["--game", game.name]
+        words += ["--game", game.notation]
     if not game or os.fspath(path) != store_path(game):
         words += ["--store", os.fspath(path)]
     return join([*words, "--force"] if force else words)

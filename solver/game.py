@@ -4,7 +4,8 @@ A game is `cells` cells, numbered from 0, and a set of `lines`, each a bit mask 
 turns claiming a free cell, X first; whoever first holds every cell of a line has won or, in misère
 play, has lost. Rows and columns matter only for drawing a board and naming its cells.
 
-Cells of an m,n,k board are numbered row by row from the top left, so bit 0 is a1:
+A board is a rectangle of squares. Some of them may be holes, which nobody can claim; the others are its
+cells, numbered row by row from the top left. A board without holes, such as 4,4,4, has bit 0 at a1:
 
          a  b  c  d
     1    0  1  2  3
@@ -13,7 +14,7 @@ Cells of an m,n,k board are numbered row by row from the top left, so bit 0 is a
     4   12 13 14 15
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from solver.errors import BoardError, GameError
@@ -36,11 +37,45 @@ class Game:
     columns: int
     lines: tuple[int, ...]
     misere: bool = False
+    holes: int = 0
+    """The set of squares that are no cells; row by row, like the cells."""
+    notation: str = field(default="", compare=False)
+    """What to type to have the game again, if not its name."""
+
+    def __post_init__(self) -> None:
+        if not self.notation:
+            object.__setattr__(self, "notation", self.name)
 
     @cached_property
     def cells(self) -> int:
         """How many cells the board has."""
-        return self.rows * self.columns
+        return self.rows * self.columns - self.holes.bit_count()
+
+    @cached_property
+    def squares(self) -> tuple[int, ...]:
+        """For each cell the square it is on: row * columns + column."""
+        return tuple(square for square in range(self.rows * self.columns) if not self.holes >> square & 1)
+
+    @cached_property
+    def cells_by_square(self) -> dict[int, int]:
+        """Every cell under its square; holes are not among them."""
+        return {square: cell for cell, square in enumerate(self.squares)}
+
+    @cached_property
+    def row_runs(self) -> tuple[tuple[int, int, int], ...]:
+        """For each row that has cells: its first cell, the set of so many cells from 0 on, and how many."""
+        runs, first = [], 0
+        for row in range(self.rows):
+            count = self.columns - (self.holes >> row * self.columns & (1 << self.columns) - 1).bit_count()
+            if count:
+                runs.append((first, (1 << count) - 1, count))
+            first += count
+        return tuple(runs)
+
+    @cached_property
+    def row_lengths(self) -> list[int]:
+        """How many cells each row has, of those that have any."""
+        return [count for _, _, count in self.row_runs]
 
     @cached_property
     def full(self) -> int:
@@ -72,13 +107,12 @@ class Game:
 
     def cell_name(self, cell: int) -> str:
         """The name of a cell: its column's letters, then its row's number from the top (`a1`)."""
-        row, column = divmod(cell, self.columns)
-        letters = ""
-        column += 1
-        while column:
-            column, letter = divmod(column - 1, 26)
-            letters = chr(ord("a") + letter) + letters
-        return f"{letters}{row + 1}"
+        return self.square_name(self.squares[cell])
+
+    def square_name(self, square: int) -> str:
+        """The name of a square, which may be a hole."""
+        row, column = divmod(square, self.columns)
+        return f"{column_name(column)}{row + 1}"
 
     @cached_property
     def cells_by_name(self) -> dict[str, int]:
@@ -89,10 +123,21 @@ class Game:
         """The cell of that name, in either case; BoardError if there is none."""
         found = self.cells_by_name.get(name.strip().lower())
         if found is None:
-            last = self.cell_name(self.cells - 1)
+            first, last = self.cell_name(0), self.cell_name(self.cells - 1)
             name = name if len(name) <= 20 else f"{name[:20]}..."
-            raise BoardError(f"no cell {name!r} on a {self.name} board: cells run from 'a1' to {last!r}")
+            cells = f"cells run from {first!r} to {last!r}{', with holes' if self.holes else ''}"
+            raise BoardError(f"no cell {name!r} on a {self.name} board: {cells}")
         return found
+
+
+def column_name(column: int) -> str:
+    """The letters of a column: a to z, then aa, ab and so on."""
+    letters = ""
+    column += 1
+    while column:
+        column, letter = divmod(column - 1, 26)
+        letters = chr(ord("a") + letter) + letters
+    return letters
 
 
 def grid(rows: int, columns: int, k: int, *, misere: bool = False) -> Game:
@@ -105,16 +150,20 @@ def grid(rows: int, columns: int, k: int, *, misere: bool = False) -> Game:
         )
     if rows * columns > LARGEST_CELLS:
         raise GameError(f"no game {rows},{columns},{k}: a board can have {LARGEST_CELLS:,} cells at the most")
+    name = f"{rows},{columns},{k}" + (",misere" if misere else "")
+    return Game(name, rows, columns, tuple(sorted(straight_lines(rows, columns, k))), misere)
+
+
+def straight_lines(rows: int, columns: int, k: int) -> set[int]:
+    """Every k neighbouring squares across, down or diagonally, as sets of squares."""
     steps = ((0, 1), (1, 0), (1, 1), (1, -1))
-    lines = {
+    return {
         sum(1 << (row + i * down) * columns + column + i * right for i in range(k))
         for row in range(rows)
         for column in range(columns)
         for down, right in steps
         if row + (k - 1) * down < rows and 0 <= column + (k - 1) * right < columns
     }
-    name = f"{rows},{columns},{k}" + (",misere" if misere else "")
-    return Game(name, rows, columns, tuple(sorted(lines)), misere)
 
 
 def parse_game(text: str) -> Game:

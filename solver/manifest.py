@@ -40,7 +40,7 @@ class Manifest(NamedTuple):
             "format": self.format,
             "tool": f"ttt4 {__version__}",
             **self._asdict(),
-            "game": asdict(self.game),
+            "game": _fields(self.game),
             "plies": [ply._asdict() for ply in self.plies],
         }
         return json.dumps(fields, separators=(",", ":")).encode()
@@ -49,7 +49,8 @@ class Manifest(NamedTuple):
     def from_json(cls, text: bytes) -> "Manifest":
         """The manifest that was written; ValueError, KeyError or TypeError if it was another thing."""
         fields = json.loads(text)
-        game = Game(**{**fields["game"], "lines": tuple(fields["game"]["lines"])})
+        holes = int(fields["game"].get("holes", 0))
+        game = Game(**{**fields["game"], "lines": tuple(fields["game"]["lines"]), "holes": holes})
         symmetries = tuple(map(tuple, fields["symmetries"]))
         cells = set(range(game.cells))
         if not symmetries or any(len(g) != game.cells or set(g) != cells for g in symmetries):
@@ -75,3 +76,12 @@ class Manifest(NamedTuple):
     def plies_to_end(self) -> int | None:
         """How many plies a game has under best play; None for a draw."""
         return self.game.cells + 1 - abs(self.score) if self.score else None
+
+
+def _fields(game: Game) -> dict[str, Any]:
+    """What makes the game: not how it was named, and holes only if there are some, which most boards have not."""
+    fields = asdict(game)
+    del fields["notation"]
+    if not game.holes:
+        del fields["holes"]
+    return fields

@@ -2,12 +2,13 @@
 
     X.../.O../..../....
 
-Rows from the top, joined by `/`; `X`, `O` and `.` for an empty cell. On input also lower case, `-`
-or `_` for an empty cell, a number for a run of empty cells (`1X2/4/4/4`), and no separators at all.
+Rows from the top, joined by `/`; `X`, `O` and `.` for an empty cell. A hole in the board is not written,
+nor is a row of nothing else. On input also lower case, `-` or `_` for an empty cell, a number for a run of
+empty cells (`1X2/4/4/4`), and no separators at all.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import and_
@@ -86,11 +87,8 @@ class Position:
 
     def __str__(self) -> str:
         """The board, in the notation that `parse` reads."""
-        width = self.game.columns
-        row = (1 << width) - 1
-        return "/".join(
-            [_row(self.x >> at & row, self.o >> at & row, width) for at in range(0, self.game.cells, width)]
-        )
+        x, o = self.x, self.o
+        return "/".join([_row(x >> at & row, o >> at & row, width) for at, row, width in self.game.row_runs])
 
     def __repr__(self) -> str:
         return f"<Position {self.game.name} {self}>"
@@ -159,16 +157,18 @@ def _stones(game: Game, text: str) -> tuple[int, int]:
         raise BoardError(f"board {_short(text)} is too long: {game.name} has {game.cells} cells")
     marks = _RUN.sub(lambda run: "." * min(int(run[0]), game.cells + 1), board.upper())
     rows = marks.split("/")
-    if len(rows) > 1 and (len(rows) != game.rows or any(len(row) != game.columns for row in rows)):
-        raise BoardError(
-            f"board {_short(text)} has rows of {', '.join(str(len(row)) for row in rows)} cells: "
-            f"{game.name} has {game.rows} rows of {game.columns}"
-        )
+    if len(rows) > 1 and list(map(len, rows)) != game.row_lengths:
+        has = f"rows of {_listed(game.row_lengths)}" if game.holes else f"{game.rows} rows of {game.columns}"
+        raise BoardError(f"board {_short(text)} has rows of {_listed(map(len, rows))} cells: {game.name} has {has}")
     cells = "".join(rows)
     if len(cells) != game.cells:
         raise BoardError(f"board {_short(text)} has {len(cells)} cells: {game.name} has {game.cells}")
     last_first = cells[::-1]
     return int(last_first.translate(_XS), 2), int(last_first.translate(_OS), 2)
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 @lru_cache(1 << 12)

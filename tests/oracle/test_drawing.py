@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import oracle.drawing
 from oracle import Oracle
 from oracle.drawing import draw, draw_verdicts, verdict
-from solver.game import parse_game
+from solver.game import Game, parse_game
 from solver.position import Position
 
 COMMAND = str(Path(sys.executable).with_name("ttt4-query"))
@@ -78,6 +78,17 @@ def test_boards_of_many_rows_and_columns_align_too(play: tuple[str, str], data: 
     assert seen(draw(position, notes, starred), position) == [
         text + "*" * (cell in starred) for cell, text in enumerate(expected)
     ]
+
+
+def test_a_hole_is_blank_and_so_is_the_name_of_a_row_or_a_column_of_holes() -> None:
+    game = Game("pair", 3, 5, (0b111,), holes=0b01100_11111_00110)
+    drawn = draw(Position(game, x=0b000010, o=0b100000), {0: "+1", 2: "-2"}, starred=[0], bracketed=2)
+    assert click.unstyle(drawn) == (
+        "    a    b         d    e\n"
+        " 1  +1*            X   [-2]\n"
+        "\n"
+        " 3  .    .              O"
+    )  # fmt: skip
 
 
 @given(plays("3,3,3", "3,3,3,misere", "2,4,2"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from play.match import CellTaken, Match, MatchError, MatchOver, NoSuchMove, NothingToRedo, NothingToUndo, OutOfTurn
 from play.rules import LineRules, LineState, Status
 from solver.errors import BoardError
-from solver.game import parse_game
+from solver.game import Game, parse_game
 
 GAMES = ["4,4,4", "3,3,3", "4,4,4,misere", "3,3,3,misere", "3,4,3"]
 LARGE = ["15,15,5", "100,100,5"]
@@ -310,3 +310,13 @@ def test_a_game_without_lines_is_played_by_the_same_match(takes: list[int]) -> N
     assert not match.over
     match.redo()
     assert seen(match) == before
+
+
+def test_a_hole_is_no_move_by_its_name_nor_by_its_row_and_column() -> None:
+    rules = LineRules(Game("ring", 3, 3, (0b111,), holes=1 << 4))
+    assert [rules.read(text) for text in ("c2", "2 3", "3,1")] == [4, 4, 5]
+    with pytest.raises(BoardError, match="no cell in row 2, column 2: the board has a hole there"):
+        rules.read("2 2")
+    with pytest.raises(BoardError, match="no cell 'b2'"):
+        rules.read("b2")
+    assert not rules.exists(8)

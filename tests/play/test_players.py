@@ -17,7 +17,7 @@ from oracle.answers import outcome
 from play.players import BEST_LEVEL, Cast, PlayerError, chosen, one_line, read_player
 from play.rules import LineState
 from solver.errors import BoardError
-from solver.game import parse_game
+from solver.game import Game, parse_game
 from solver.position import Position
 
 LEVELS = [f"oracle:{level}" for level in range(BEST_LEVEL + 1)]
@@ -351,3 +351,13 @@ def test_an_error_is_told_in_one_short_line(line: str, rest: str) -> None:
     told, whole = one_line(ValueError(f"{line}\n{rest}")), f"ValueError: {line}"
     assert len(told) <= 60
     assert told == whole or (len(whole) > 60 and told == f"{whole[:57]}...")
+
+
+def test_rules_finds_middle_and_corners_by_squares_where_a_board_has_holes() -> None:
+    game = Game("bar", 3, 5, (0b1111111111111,), holes=0b00000_01000_00000 | 1 << 0)  # no a1, no d2
+    cast, state = Cast(game, live=True), LineState(Position(game))
+    claimed = {game.cell_name(cast.player("rules", seed).choose(state)) for seed in range(5)}
+    assert claimed == {"c2"}
+    state = LineState(Position(game, x=1 << game.cell("c2")))
+    claimed = {game.cell_name(cast.player("rules", seed).choose(state)) for seed in range(40)}
+    assert claimed == {"e1", "a3", "e3"}

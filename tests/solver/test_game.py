@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.errors import BoardError, GameError, Ttt4Error
-from solver.game import SOLVABLE_CELLS, grid, parse_game, require_solvable
+from solver.game import SOLVABLE_CELLS, Game, grid, parse_game, require_solvable
 
 SIZES = [(m, n, k) for m in range(1, 7) for n in range(1, 7) for k in range(1, max(m, n) + 1)]
 
@@ -145,6 +145,24 @@ def test_a_cell_and_its_name_lead_to_each_other(m: int, n: int) -> None:
     game = grid(m, n, 1)
     assert [game.cell(game.cell_name(cell)) for cell in range(game.cells)] == list(range(game.cells))
     assert game.cell(f" {game.cell_name(m * n - 1).upper()} ") == m * n - 1
+
+
+def test_a_hole_has_no_cell_and_the_cells_around_it_keep_the_names_of_their_squares() -> None:
+    ring = Game("ring", 3, 3, (0b111,), holes=1 << 4)
+    assert ring.cells == 8
+    assert ring.full == 0xFF
+    assert [ring.cell_name(cell) for cell in range(8)] == ["a1", "b1", "c1", "a2", "c2", "a3", "b3", "c3"]
+    assert [ring.cell(ring.cell_name(cell)) for cell in range(8)] == list(range(8))
+    assert ring.squares == (0, 1, 2, 3, 5, 6, 7, 8)
+    with pytest.raises(BoardError, match="no cell 'b2' on a ring board: cells run from 'a1' to 'c3', with holes"):
+        ring.cell("b2")
+
+
+def test_holes_make_another_game_and_a_notation_does_not() -> None:
+    lines = (0b11, 0b110)
+    assert Game("one", 2, 2, lines, holes=1) != Game("one", 2, 2, lines, holes=2)
+    assert Game("one", 1, 3, lines, notation="here/one.toml") == Game("one", 1, 3, lines)
+    assert (Game("one", 1, 3, lines).notation, Game("one", 1, 3, lines, notation="two").notation) == ("one", "two")
 
 
 @pytest.mark.parametrize("name", ["", "a0", "a5", "e1", "1a", "a", "4", "a01", "d44", "ä1"])

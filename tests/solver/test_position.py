@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.errors import BoardError
-from solver.game import grid, parse_game
+from solver.game import Game, grid, parse_game
 from solver.position import Position, check, is_reachable, parse
 
 GAMES = ["4,4,4", "4,4,4,misere", "3,3,3", "3,4,3", "4,4,3", "3,3,3,misere", "5,5,4", "1,8,3"]
@@ -50,6 +50,29 @@ def test_every_input_form_means_the_same_board(play: tuple[str, list[int]]) -> N
         runs = runs.replace("." * length, str(length) + "\0").replace("\0", "")
     forms = [text.lower(), text.replace(".", "-"), text.replace(".", "_"), text.replace("/", ""), f"  {text}\n", runs]
     assert [parse(position.game, form) for form in forms] == [position] * len(forms)
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.data())
+def test_holes_are_not_written_and_such_a_board_is_read_back(rows: int, columns: int, data: st.DataObject) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: notation round trip on boards with holes
+    shape = data.draw(st.lists(st.text(". ", min_size=columns, max_size=columns), min_size=rows, max_size=rows))
+    shape[0] = f".{shape[0][1:]}"
+    holes = sum(1 << square for square, mark in enumerate("".join(shape)) if mark == " ")
+    game = Game("holed", rows, columns, (), holes=holes)
+    marks = data.draw(st.permutations("XO" * (game.cells // 2) + "." * (game.cells % 2)))
+    position = Position(game, *naive.masks("".join(marks)))
+    text, left = str(position), list(marks)
+    for row, written in zip(filter(str.strip, shape), text.split("/"), strict=True):
+        assert list(written) == [left.pop(0) for square in row if square == "."]
+    assert not left
+    assert parse(game, text) == parse(game, text.replace("/", "").lower()) == position
+
+
+def test_rows_of_a_board_with_holes_are_as_long_as_they_have_cells() -> None:
+    plus = Game("plus", 4, 3, (0b111,), holes=0b111_101_000_101)
+    assert parse(plus, "X/O2/1") == Position(plus, 0b1, 0b10)
+    with pytest.raises(BoardError, match=r"'X../.../..\.' has rows of 3, 3, 3 cells: plus has rows of 1, 3, 1"):
+        parse(plus, "X../.../...")
 
 
 @pytest.mark.parametrize("text", ["1X2/4/4/4", ".X../..../..../....", "1X14", "-x--____........", ".X14", "001x0014"])

@@ -350,3 +350,14 @@ def test_symmetries_that_are_no_permutations_are_damage(wrong: list[list[int]], 
     rewrite_manifest(path, lambda fields: fields.update(symmetries=wrong))
     with pytest.raises(StoreDamaged, match="permutations"):
         Store(path)
+
+
+@pytest.mark.parametrize("holes", [0, 0b10010])
+def test_a_manifest_gives_back_its_game_holes_and_all_but_not_what_was_typed_for_it(holes: int) -> None:
+    game = Game("odd", 2, 4, (0b11, 0b101), holes=holes, notation="somewhere/odd.toml")
+    manifest = Manifest(game, (tuple(range(game.cells)),), 0, (), "digest")
+    written = json.loads(manifest.to_json())["game"]
+    assert ("holes" in written, "notation" in written) == (bool(holes), False)
+    again = Manifest.from_json(manifest.to_json())
+    assert again == manifest
+    assert again.game.notation == "odd"
