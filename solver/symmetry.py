@@ -91,12 +91,13 @@ class _Chunks(dict[int, tuple[int, ...]]):
 def _automorphisms(game: Game, held: int) -> Iterator[Symmetry]:
     """Every permutation that keeps the set of lines and leaves cells 0..held-1 in place.
 
-    A cell may only go where the lines through it have the same sizes, and a pair of cells only
-    where the lines through both have: whole lines are checked as soon as their last cell is placed.
+    A cell may only go where the lines through it have the same sizes, and a pair of cells only where the
+    lines through both have; and what is placed of a line must lie in one of that size, or be it.
     """
-    cells, lines = game.cells, set(game.lines)
+    cells = game.cells
     kind = _kinds(game)
-    ends = [[ln for ln in game.lines if ln.bit_length() == cell + 1] for cell in range(cells)]
+    parts = [_parts(game, cell) for cell in range(cells)]
+    sized = [[(line, line.bit_count()) for line in through] for through in game.lines_through]
     g: list[int] = []
 
     def place(cell: int, taken: int) -> Iterator[Symmetry]:
@@ -109,11 +110,23 @@ def _automorphisms(game: Game, held: int) -> Iterator[Symmetry]:
             if any(kind[cell][other] != kind[target][g[other]] for other in range(cell)):
                 continue
             g.append(target)
-            if all(image(g, line) in lines for line in ends[cell]):
+            if all(_fits(image(g, part), size, sized[target]) for part, size in parts[cell]):
                 yield from place(cell + 1, taken | 1 << target)
             g.pop()
 
     return place(0, 0)
+
+
+def _parts(game: Game, cell: int) -> list[tuple[int, int]]:
+    """What is placed of each line with a cell, if it is more than a pair, or all; and the size of the line."""
+    placed = (2 << cell) - 1
+    parts = [(line & placed, line) for line in game.lines_through[cell]]
+    return [(part, line.bit_count()) for part, line in parts if part == line or part.bit_count() > 2]
+
+
+def _fits(part: int, size: int, lines: list[tuple[int, int]]) -> bool:
+    """Whether one of the lines, of that size, contains the part."""
+    return any(part & line == part and length == size for line, length in lines)
 
 
 def _kinds(game: Game) -> list[list[int]]:
