@@ -19,7 +19,8 @@ def seconds_given(context: click.Context, parameter: click.Parameter, value: flo
 
 any_game_option = click.option(
     "--game", type=GameType(solvable=False), default=DEFAULT_GAME, show_default=True,
-    help="Rows, columns, how many in a row. In 3,3,3,misere whoever completes a line loses.",
+    help="Rows, columns, how many in a row, or a game's name or file.toml. "
+    "In 3,3,3,misere whoever completes a line loses.",
 )  # fmt: skip
 time_option = click.option(
     "--time", "seconds", type=click.FloatRange(0), default=SECONDS, show_default=True, callback=seconds_given,

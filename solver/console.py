@@ -28,9 +28,9 @@ class Refusal(click.ClickException):
 
 
 class GameType(click.ParamType[Game]):
-    """A game's notation, such as 4,4,4, as an option's value."""
+    """A game's notation, such as 4,4,4 or fano, as an option's value."""
 
-    name = "R,C,K"
+    name = "GAME"
 
     def __init__(self, *, solvable: bool = True) -> None:
         """Take any game, or only those that can be solved."""
@@ -49,7 +49,8 @@ class GameType(click.ParamType[Game]):
 
 game_option = click.option(
     "--game", type=GameType(), default=DEFAULT_GAME, show_default=True,
-    help="Rows, columns, how many in a row, at most 25 cells. In 3,3,3,misere whoever completes a line loses.",
+    help="Rows, columns, how many in a row, or a game's name or file.toml; at most 27 cells. "
+    "In 3,3,3,misere whoever completes a line loses.",
 )  # fmt: skip
 store_option = click.option(
     "--store", type=click.Path(), help="The store's path, instead of the usual place (or set TTT4_STORE)."

@@ -1,7 +1,8 @@
 """Where files live: the stores, games as they are played, and the compiled code's cache.
 
 A store's path is the one given, else TTT4_STORE, else in `data/` of the checkout that one is standing
-in, else in the user's data folder.
+in, else in the user's data folder. A game's file, if it is named alone, is looked for in `games/` of both,
+and then in that of the installed package.
 """
 
 import os
@@ -48,6 +49,15 @@ def games_folder() -> str | None:
     """The folder for games as they are played; None if the user has none."""
     folder = _user_folder("XDG_STATE_HOME", ".local/state")
     return folder and os.path.join(folder, "games")
+
+
+def definition_folders() -> list[str]:
+    """Where the file of a game that is named alone may be: the checkout, the user's, and that which is installed."""
+    from sysconfig import get_path  # only now: most games are named by numbers
+
+    installed = os.path.join(get_path("data"), "share", "ttt4")
+    folders = _checkout(), _user_folder("XDG_DATA_HOME", ".local/share"), installed
+    return [os.path.join(folder, "games") for folder in folders if folder]
 
 
 def _checkout() -> str | None:

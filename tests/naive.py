@@ -4,6 +4,7 @@ A board is a string of `X`, `O` and `.`, row after row, without separators. A se
 appears in `board` and `masks` alone, which are how tests cross over to solver/ and back.
 """
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -20,6 +21,30 @@ class Game(NamedTuple):
     columns: int
     k: int
     misere: bool = False
+    given: frozenset[tuple[int, ...]] | None = None
+    """The lines, where they are not those of k in a row."""
+
+    @classmethod
+    def described(cls, text: str, *, misere: bool = False) -> "Game":
+        """The game of a file, as one row of cells."""
+        fields = tomllib.loads(text)
+        squares = [
+            (row, column)
+            for row, marks in enumerate(fields["board"])
+            for column, mark in enumerate(marks)
+            if mark == "."
+        ]
+        found = {
+            tuple(sorted(squares.index((int(name[1:]) - 1, ord(name[0]) - ord("a"))) for name in line.split()))
+            for line in fields.get("lines", [])
+        }
+        k = fields.get("in_a_row", 0)
+        for row, column in squares if k else []:
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                run = [(row + i * down, column + i * right) for i in range(k)]
+                if all(square in squares for square in run):
+                    found.add(tuple(sorted(map(squares.index, run))))
+        return cls(1, len(squares), 0, misere or fields.get("misere", False), frozenset(found))
 
     @classmethod
     def named(cls, text: str) -> "Game":
@@ -38,6 +63,8 @@ class Game(NamedTuple):
 @cache
 def lines(game: Game) -> frozenset[tuple[int, ...]]:
     """The lines, each as its cells in order: every k neighbours in a row, a column or a diagonal."""
+    if game.given is not None:
+        return game.given
     where = [(row, column) for row in range(game.rows) for column in range(game.columns)]
     runs: dict[tuple[str, int], list[int]] = {}
     for cell, (row, column) in enumerate(where):

@@ -177,7 +177,7 @@ def replaced(old: str, new: str) -> str:
         (WON[: WON.index(" 1-0")], 8, "end without a result"),
         (WON[: WON.index("c1")], 8, "end without a result"),
         (replaced("3,3,3", "3,3,9"), 1, "9 in a row do not fit"),
-        (replaced("3,3,3", "three"), 1, "cannot read game 'three'"),
+        (replaced("3,3,3", "three"), 1, "no game 'three'"),
         (replaced('[O "', '[X "'), 3, "tag X stands there twice"),
         (replaced('"1-0"]', '"0-1"]'), 8, "the tag says '0-1'"),
         (replaced("a2", "a1"), 6, "'a1' is taken"),

@@ -1,7 +1,6 @@
 """Symmetries: a group that maps lines to lines, all of it, and the images that it makes."""
 
 from itertools import islice, product
-from time import perf_counter
 
 import naive
 import pytest
@@ -132,3 +131,9 @@ def test_the_canonical_position_is_the_smallest_image(order: list[int], plies: i
     assert (x, o) == min(every) == naive.masks(naive.turned(board, g))
     assert all(index.canonical(*other)[:2] == (x, o) for other in every)
     assert (image(inverse(g), x), image(inverse(g), o)) == naive.masks(board)
+
+
+def test_a_plane_whose_every_pair_of_points_is_alike_has_a_group_too() -> None:
+    group = symmetries(parse_game("affine4"))
+    assert 1 < len(group) <= LARGEST
+    assert_closed(group)
