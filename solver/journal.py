@@ -17,14 +17,13 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple
 
 from solver.errors import SolversDisagree, StoreUnwritable
 from solver.game import Game
-from solver.manifest import FORMAT
+from solver.manifest import FORMAT, game_fields
 from solver.record import HALF_BYTES, checked, with_checksum
 from solver.symmetry import Symmetry
 from solver.writer import Record, digest, digest_of_layers, writing
@@ -52,7 +51,7 @@ class Journal:
         """Take up what is there of the same game, or begin; StoreUnwritable if another build is at work."""
         self._path = Path(path)
         self._partial = self._path.with_name(self._path.name + ".partial")
-        self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, asdict(game), group]).encode())
+        self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, game_fields(game), group]).encode())
         self._first = _LENGTH + _KEY + len(self._begin)
         self.layers: list[Kept] = []
         """Those that are whole, in the order in which they were solved."""

@@ -40,7 +40,7 @@ class Manifest(NamedTuple):
             "format": self.format,
             "tool": f"ttt4 {__version__}",
             **self._asdict(),
-            "game": _fields(self.game),
+            "game": game_fields(self.game),
             "plies": [ply._asdict() for ply in self.plies],
         }
         return json.dumps(fields, separators=(",", ":")).encode()
@@ -78,7 +78,7 @@ class Manifest(NamedTuple):
         return self.game.cells + 1 - abs(self.score) if self.score else None
 
 
-def _fields(game: Game) -> dict[str, Any]:
+def game_fields(game: Game) -> dict[str, Any]:
     """What makes the game: not how it was named, and holes only if there are some, which most boards have not."""
     fields = asdict(game)
     del fields["notation"]

@@ -170,14 +170,17 @@ class Store:
             if written != FORMAT:
                 raise StoreMismatch(
                     f"store {self.path!r} has format {written!r}, this program reads {FORMAT}: "
-                    f"install a newer ttt4, or build it anew: {build_command(self._wanted, self.path, force=True)}"
+                    f"{'' if written in range(FORMAT) else 'install a newer ttt4, or '}build it anew: "
+                    f"{build_command(self._wanted, self.path, force=True)}"
                 )
             manifest = Manifest.from_json(text)
         except (ValueError, KeyError, TypeError) as error:
             raise self.damaged(f"its manifest cannot be read ({error!r})") from error
         if self._wanted not in (None, manifest.game):
+            same = manifest.game.name == self._wanted.name
+            of = "another game by that name" if same else f"game {manifest.game.name!r}"
             raise StoreMismatch(
-                f"store {self.path!r} is of game {manifest.game.name!r}, not of {self._wanted.name!r}: "
+                f"store {self.path!r} is of {of}, not of {self._wanted.name!r}: "
                 f"name another with --store, or put that in its place: "
                 f"{build_command(self._wanted, self.path, force=True)}"
             )

@@ -72,12 +72,8 @@ def run_numba(game: Game, group: tuple[Symmetry, ...]) -> tuple[float, Counts]:
         for chunk in layer.chunks():
             filled = layer.fill(chunk)
             seconds += perf_counter() - clock
-            for pages in filled:
+            for pages in filter(None, filled):
                 counts += count(pages.scores)
-            clock = perf_counter()
-        for pages in layer.fill_finished():
-            seconds += perf_counter() - clock
-            counts += count(pages.scores)
             clock = perf_counter()
     wins, draws, losses = map(int, counts)
     return seconds + perf_counter() - clock, (wins, draws, losses)

@@ -1,0 +1,93 @@
+"""Look-ups in a large store beside those in the 4x4 one: cold records, and whole queries, in turns.
+
+Usage: python tests/bench/bench_probe.py --game 5,5,5 [--store PATH] [--positions 2000] [--rounds 9]
+
+Positions are drawn by random play. A cold look-up is the first one into its record in a store that was
+just opened, so that the record is read and unpacked; the file itself is as warm as the system keeps it.
+Both stores must be there. Queries ask for boards of as many stones, each a process of its own.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median, quantiles
+from time import perf_counter
+
+from solver.folders import store_path
+from solver.game import DEFAULT_GAME, Game, parse_game
+from solver.position import Position
+from solver.scores import Scores
+from solver.store import Store
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", type=parse_game, default=parse_game("5,5,5"))
+    parser.add_argument("--store")
+    parser.add_argument("--positions", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=9)
+    options = parser.parse_args()
+    small = parse_game(DEFAULT_GAME)
+    stores = {options.game: store_path(options.game, options.store), small: store_path(small)}
+
+    for game, path in stores.items():
+        times = cold(game, path, options.positions)
+        for mover in "XO":
+            some = [1e6 * seconds for position, seconds in times if position.mover == mover]
+            print(
+                f"{game.name}, {mover} to move: a cold look-up takes {median(some):.0f} us, "
+                f"90 of 100 less than {quantiles(some, n=10)[-1]:.0f}, at most {max(some):.0f}"
+            )
+    rng, seconds = random.Random(3), {game: [] for game in stores}  # type: dict[Game, list[float]]
+    for _ in range(options.rounds):
+        for game, path in stores.items():
+            seconds[game].append(query(game, path, drawn(game, rng, 5)))
+    best = {game: median(found) for game, found in seconds.items()}
+    ratio = best[options.game] / best[small]
+    print(", ".join(f"ttt4-query {game.name}: {1000 * found:.0f} ms" for game, found in best.items()), end="")
+    print(f", {ratio:.2f} times")
+
+
+def drawn(game: Game, rng: random.Random, stones: int) -> Position:
+    """A position that random play reaches, with so many stones or fewer."""
+    position = Position(game)
+    while position.stones < stones and not position.over:
+        after = position.play(rng.choice(position.legal))
+        if after.over:
+            break
+        position = after
+    return position
+
+
+def cold(game: Game, path: str, count: int) -> list[tuple[Position, float]]:
+    """Seconds that the first look-up into a record takes."""
+    rng, times = random.Random(1), []
+    with Store(path, game) as store:
+        scores = Scores(store)
+        for _ in range(count):
+            position = drawn(game, rng, rng.randrange(1, game.cells))
+            forget(store)
+            start = perf_counter()
+            scores.score(position)
+            times.append((position, perf_counter() - start))
+    return times
+
+
+def forget(store: Store) -> None:
+    """Let go of every page that was unpacked."""
+    store._cached.clear()
+    store._cached_bytes = 0
+    store.derived.clear()
+
+
+def query(game: Game, path: str, position: Position) -> float:
+    command = [Path(sys.executable).with_name("ttt4-query"), str(position), "--game", game.notation, "--store", path]
+    start = perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
