@@ -66,6 +66,11 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
     line = ProgressLine()
     try:
         report = build_store(game, path, jobs=jobs, tell=line)
+    except KeyboardInterrupt:
+        line.clear()
+        if os.path.exists(f"{path}.partial"):
+            click.echo(f"What was solved is kept in {path}.partial: the same command goes on with it.", err=True)
+        raise
     finally:
         line.clear()
     for name, value in _about(report.manifest) + report.facts():
@@ -113,6 +118,16 @@ def info(game: Game, store: str | None, as_json: bool) -> None:
         click.echo(
             f"{ply.ply:4}{ply.reachable:15,}{ply.canonical:13,}{ply.wins:13,}{ply.draws:13,}{ply.losses:13,}{ply.over:9,}"
         )
+
+
+@main.command()
+@command_errors
+def games() -> None:
+    """List the games that have a name, besides rows, columns and how many in a row."""
+    from solver.game_file import games_with_names
+
+    for name, about in games_with_names():
+        click.echo(f"{name:12} {about}")
 
 
 @main.command()

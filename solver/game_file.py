@@ -20,7 +20,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from solver.errors import BoardError, GameError
@@ -59,19 +59,33 @@ def named_game(named: str, *, misere: bool = False) -> Game:
     return _described(_File(path), name, notation, misere)
 
 
+def games_with_names() -> Iterator[tuple[str, str]]:
+    """The name of every game that needs no path, and what its file says that it is, or what is wrong with it."""
+    for name, path in _paths().items():
+        try:
+            yield name, _File(path).fields()["about"]
+        except GameError as error:
+            yield name, str(error)
+
+
 def _found(name: str) -> str:
     """The path of the file of a game that is named alone."""
-    folders = definition_folders()
-    for folder in folders if _NAME.fullmatch(name) else []:
-        path = os.path.join(folder, f"{name}.toml")
-        if os.path.exists(path):
-            return path
-    names: set[str] = set()
-    for folder in folders:
-        if os.path.isdir(folder):
-            names.update(file.removesuffix(".toml") for file in os.listdir(folder) if file.endswith(".toml"))
-    there = f"there are {', '.join(sorted(names))}" if names else "none is kept here"
+    paths = _paths()
+    if name in paths:
+        return paths[name]
+    there = f"there are {', '.join(paths)}" if paths else "none is kept here"
     raise GameError(f"no game {name[:60]!r}: {there}; or write rows,columns,k, or the path of a file.toml")
+
+
+def _paths() -> dict[str, str]:
+    """The path of every game that has a name, by name."""
+    paths: dict[str, str] = {}
+    for folder in definition_folders():
+        for file in os.listdir(folder) if os.path.isdir(folder) else ():
+            name = file.removesuffix(".toml")
+            if name != file and _NAME.fullmatch(name):
+                paths.setdefault(name, os.path.join(folder, file))
+    return dict(sorted(paths.items()))
 
 
 def _described(file: "_File", name: str, notation: str, misere: bool) -> Game:

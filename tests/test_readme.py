@@ -62,7 +62,7 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_of_every_command_is_in_readme(command: str) -> None:
     options = {name for option in COMMANDS[command].params for name in option.opts if name.startswith("--")}
-    usage = next(line for line in USAGES if line.startswith(f"    {command} "))
+    usage = next(line for line in USAGES if f"{line} ".startswith(f"    {command} "))
     assert options - {"--version"} == set(re.findall(r"--[a-z]+", usage))
 
 

@@ -25,6 +25,9 @@ from solver.symmetry import symmetries
 
 BOTH = ["3,3,3", "3,4,3", "4,4,3", "4,4,4"]
 TINY = [f"{m},{n},{k}" for m, n in product(range(1, 9), repeat=2) if m * n <= 8 for k in range(1, max(m, n) + 1)]
+UP_TO_TWELVE = [
+    f"{m},{n},{k}" for m, n in product(range(1, 13), repeat=2) if m * n <= 12 for k in range(1, max(m, n) + 1)
+]  # fmt: skip
 ODD = ["5,2,2", "1,8,3", "2,6,2", "1,10,4", "5,2,3", "2,5,5", "3,3,1", "3,3,2", "1,11,3"]
 
 
@@ -51,6 +54,16 @@ def test_both_solvers_agree_on_every_place(solved: Callable[..., Any], name: str
     assert game.summary.checked == places > 0
     assert game.summary.abandoned == 0
     assert game.summary.nodes > 0
+
+
+@pytest.mark.parametrize("suffix", ["", ",misere"])
+@pytest.mark.parametrize("name", UP_TO_TWELVE)
+def test_both_solvers_agree_on_every_place_of_every_board_of_up_to_12_cells(name: str, suffix: str) -> None:
+    game = parse_game(name + suffix)
+    proof: Proof[int] = Proof(game, symmetries(game), places_of, jobs=1, tell=silent)
+    filled = sum(sum(stage.made) for stage in proof.stages())
+    assert proof.summary.checked == filled > 0
+    assert proof.summary.abandoned == 0
 
 
 @pytest.mark.parametrize("suffix", ["", ",misere"])
@@ -206,6 +219,10 @@ def test_pages_do_not_depend_on_the_number_of_threads() -> None:
         found.append([b"".join(stage.made) for stage in proof.stages()])
         found.append(proof.summary.table())
     assert found[:2] == found[2:]
+
+
+def places_of(filled: Filled) -> int:
+    return sum(pages.scores.size for pages in filled if pages)
 
 
 def content(filled: Filled) -> bytes:

@@ -15,6 +15,7 @@ import pytest
 from oracle import Oracle
 from oracle.cli import main as query
 from solver.build import build
+from solver.cli import main as solve
 from solver.errors import BoardError, GameError, StoreMismatch
 from solver.folders import build_command, store_name
 from solver.game import Game, parse_game
@@ -316,3 +317,16 @@ def test_only_a_game_from_a_file_loads_what_reads_one(name: str) -> None:
     program = f"import sys; from solver.game import parse_game; parse_game({name!r}); print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ({"tomllib", "solver.game_file", "sysconfig"} & set(ran.stdout.split()) == set()) == (name == "4,4,4")
+
+
+def test_the_games_with_names_are_listed_with_what_they_are(kept: Path, run: Any) -> None:
+    (kept / "mine.toml").write_text(THREE.replace("A game", "My game") + "in_a_row = 2\n")
+    (kept / "bad.toml").write_text("about = 3\n")
+    (kept / "No game.toml").write_text("")
+    ran = run(solve, "games")
+    assert ran.code == 0
+    listed = dict(line.split(maxsplit=1) for line in ran.out.splitlines())
+    assert listed.keys() >= {*SHIPPED, "mine", "bad"}
+    assert listed["mine"] == "My game."
+    assert "line 1: about is 3" in listed["bad"]
+    assert "No" not in listed
