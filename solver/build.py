@@ -54,7 +54,7 @@ class Report:
         """What was done, in words, line by line."""
         places = f"{self.summary.checked:,} places searched, {self.summary.nodes:,} nodes"
         if self.summary.abandoned:
-            places += f"; {self.summary.abandoned:,} searches given up as too long"
+            places += f"; {self.summary.abandoned:,} given up"
         nodes = f"given up after {EMPTY_BOARD_LIMIT:,} nodes"
         if self.empty_board:
             nodes = "{:,} nodes, {:,} cut-offs, {:,} table hits".format(*self.empty_board)

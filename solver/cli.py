@@ -113,11 +113,9 @@ def info(game: Game, store: str | None, as_json: bool) -> None:
     for name, value in _about(manifest):
         click.echo(f"{name:12} {value}")
     click.echo(f"{'file':12} {path} ({size:,} bytes)")
-    click.echo(f"\n ply{'reachable':>15}{'canonical':>13}{'wins':>13}{'draws':>13}{'losses':>13}{'over':>9}")
+    click.echo(f"\nply{'reachable':>16}{'wins':>15}{'draws':>15}{'losses':>15}{'over':>14}")
     for ply in manifest.plies:
-        click.echo(
-            f"{ply.ply:4}{ply.reachable:15,}{ply.canonical:13,}{ply.wins:13,}{ply.draws:13,}{ply.losses:13,}{ply.over:9,}"
-        )
+        click.echo(f"{ply.ply:3}{ply.reachable:16,}{ply.wins:15,}{ply.draws:15,}{ply.losses:15,}{ply.over:14,}")
 
 
 @main.command()
@@ -155,7 +153,7 @@ def _about(manifest: Manifest) -> list[tuple[str, str]]:
         ("game", f"{game.name}: {game.cells} cells, {len(game.lines)} lines, {len(manifest.symmetries)} symmetries"),
         ("empty board", f"{verdict} with best play"),
         ("positions", f"{total['reachable']:,} reachable, {total['canonical']:,} canonical"),
-        ("", f"{total['wins']:,} wins, {total['draws']:,} draws, {total['losses']:,} losses for the side to move"),
+        ("to move", f"{total['wins']:,} wins, {total['draws']:,} draws, {total['losses']:,} losses"),
         ("digest", manifest.digest),
     ]
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 from typing import NamedTuple
 
 from solver.errors import TooLarge
@@ -77,14 +78,12 @@ def require_room(game: Game, needed: Plan, folder: str | None = None, kept: int 
 
 def available_memory() -> int:
     """Bytes of memory that a process can still take without swapping; all there are where the system does not say."""
-    try:
-        with open("/proc/meminfo") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) << 10
-    except (OSError, ValueError):
-        pass
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    with suppress(OSError, ValueError), open("/proc/meminfo") as file:
+        limits += [int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:")]
+    with suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max") as file:  # of a container
+        limits.append(int(file.read()))
+    return min(limits)
 
 
 def _size(count: int) -> str:

@@ -14,7 +14,7 @@ import play.cli
 import solver.cli
 from solver.game import grid
 from solver.index import UNREACHED, page_size
-from solver.manifest import Manifest
+from solver.manifest import Manifest, Ply
 from solver.record import unpacked
 from solver.store import Store
 from solver.writer import Record, StoreWriter, digest, digest_of_layers, pack
@@ -178,7 +178,19 @@ def test_info_tells_how_soon_a_won_game_ends(tmp_path: Path, run: Run) -> None:
     info = json.loads(run(SOLVE, "info", "--game", "3,4,3", "--json", "--store", tmp_path / "s").out)
     assert (info["outcome"], info["plies_to_end"]) == ("win", 7)
     assert (info["reachable"], info["canonical"]) == (111_973, 28_275)
-    assert "X wins in 7 plies" in run(SOLVE, "info", "--game", "3,4,3", "--store", tmp_path / "s").out
+    told = run(SOLVE, "info", "--game", "3,4,3", "--store", tmp_path / "s").out
+    assert "X wins in 7 plies" in told
+    assert all(len(line) <= 80 for line in told.splitlines() if not line.startswith("file"))
+
+
+def test_the_largest_numbers_fit_a_terminal(store3: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    most = Ply(25, 40_123_456_789, 5_123_456_789, 4_123_456_789, 4_123_456_789, 4_123_456_789, 1_123_456_789)
+    monkeypatch.setattr(
+        Manifest, "from_json", classmethod(lambda cls, text, old=Manifest.from_json: old(text)._replace(plies=(most,)))
+    )
+    told = run(SOLVE, "info", "--game", "3,3,3", "--store", store3).out.splitlines()
+    assert all(len(line) <= 80 for line in told if not line.startswith("file"))
+    assert told[-1].split() == [f"{number:,}" for number in (25, most.reachable, *most[3:])]
 
 
 @pytest.mark.parametrize(("name", "command"), ALL)
