@@ -14,7 +14,7 @@ from solver.sweep import CHUNK_PLACES, page_sizes
 PLACES_A_SECOND = 16_000_000
 """How many places one core of a 2.5 GHz Xeon fills, counts, checks and packs in a second, about."""
 
-_PACKED = 6
+_PACKED = 5
 """A store takes at most a byte for so many of its places, in all games that were built."""
 
 _FIXED = 400 << 20

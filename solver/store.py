@@ -28,10 +28,9 @@ of positions by ply, and the digest. It depends on the game alone, and is made i
 with 32 bytes: of each page; of each layer, over the number of empty cells and the half as they stand in
 a key, and the page's digest, for all pages in order; and of the layers' digests in order.
 
-After LMDB's last page stand the last 4 bytes of the file: the **seal**, CRC-32 of all before it. LMDB
-follows the pointers in its pages without asking, and one wrong bit there can end a process. So the
-seal is checked before LMDB is given the file, unless that is so large that it would be felt; then a
-reader is safe from wrong scores but not from that, and `ttt4-solve verify` tells.
+After LMDB's last page stands the **seal**: the CRC-32 of each page in order, 4 bytes each, the size of a
+page, 4 bytes, and the CRC-32 of all these, all big-endian. Whoever trusts the file can do without; how a
+damaged one is kept from leading LMDB astray is said in solver/sealed.py.
 
 A store is opened read-only and without a lock, and never changes; solver/writer.py writes it, and
 solver/scores.py finds a position's score in it.
@@ -39,12 +38,9 @@ solver/scores.py finds a position's score in it.
 
 import json
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 from types import TracebackType
-from typing import BinaryIO
 
 import lmdb
 
@@ -54,11 +50,10 @@ from solver.game import Game
 from solver.index import Index, page_size
 from solver.manifest import FORMAT, Manifest
 from solver.record import checked, record_key, unpacked
+from solver.sealed import Damaged, SealedFile, open_sealed, opening
 
 MANIFEST_KEY = b"manifest"
-_SEAL = 4
 _CACHED_BYTES = 64 << 20
-_SEAL_CHECKED = 16 << 20
 
 
 class Store:
@@ -71,7 +66,7 @@ class Store:
         """Open the file at `path`, which must be a store of `game` if one is given."""
         self.path = os.fspath(path)
         self._wanted = game
-        self._environment: lmdb.Environment | None = _open(self.path, game)
+        self._file: SealedFile | None = self._open()
         self._cached: dict[tuple[int, int], memoryview] = {}
         self._cached_bytes = 0
         self.derived: dict[tuple[int, int], int] = {}
@@ -92,10 +87,10 @@ class Store:
 
     def close(self) -> None:
         """Let go of the file."""
-        with _opening:  # of two threads one lets go, and who reads meanwhile learns that it was closed
-            environment, self._environment = self._environment, None
-        if environment is not None:
-            _release(environment)
+        with opening:  # of two threads one lets go, and who reads meanwhile learns that it was closed
+            file, self._file = self._file, None
+        if file is not None:
+            file.close()
             self._cached.clear()
             self.derived.clear()
 
@@ -118,18 +113,19 @@ class Store:
 
     def record(self, empty: int, half: int) -> tuple[bytes, list[tuple[int, memoryview]]]:
         """The record in which a half must be: its key, the halves and their pages."""
-        with self._reading() as cursor:
-            if not cursor.set_range(record_key(empty, half)):
-                raise self.damaged(f"the record of half {half:#x} is missing")
-            key, value = bytes(cursor.key()), bytes(cursor.value())
+        with self._reading() as file:
+            found = file.at_or_after(record_key(empty, half))
+        if found is None:
+            raise self.damaged(f"the record of half {half:#x} is missing")
+        key, value = found
         return key, self._unpacked(key, value)
 
     def records(self) -> Iterator[tuple[bytes, bytes]]:
         """Every record in order: its key and its value, as they stand in the file."""
-        with self._reading() as cursor:
-            for key, value in cursor:
+        with self._reading() as file:
+            for key, value in file.items():
                 if key != MANIFEST_KEY:
-                    yield bytes(key), bytes(value)
+                    yield key, value
 
     def pages(self) -> Iterator[tuple[int, int, memoryview]]:
         """Every page in order: how many cells are empty, the half, the scores."""
@@ -137,32 +133,51 @@ class Store:
             for half, page in self._unpacked(key, value):
                 yield key[0], half, page
 
+    def check_seal(self) -> None:
+        """Nothing, if the file is as it was written from its first byte to its last; else StoreDamaged."""
+        with self._reading() as file:
+            file.check_all()
+
     def count(self) -> int:
         """How many records there are."""
-        if self._environment is None:
-            raise self._closed()
-        return int(self._environment.stat()["entries"]) - 1
+        with self._reading() as file:
+            return file.count - 1
+
+    def _open(self) -> SealedFile:
+        try:
+            return open_sealed(self.path)
+        except FileNotFoundError:
+            raise missing(self.path, self._wanted) from None
+        except OSError as error:
+            why = f"{error.strerror}; name another path with --store"
+            raise StoreError(f"cannot open store {self.path!r}: {why}") from error
+        except UnicodeEncodeError as error:
+            raise StoreError(f"cannot open store {self.path!r}: LMDB takes names in UTF-8 alone; rename it") from error
+        except (Damaged, lmdb.Error) as error:
+            if os.path.isdir(self.path) or not os.access(self.path, os.R_OK):
+                why = f"{error}; name another path with --store"
+                raise StoreError(f"cannot open store {self.path!r}: {why}") from error
+            raise self.damaged(str(error)) from error
 
     @contextmanager
-    def _reading(self) -> Iterator[lmdb.Cursor]:
-        environment = self._environment
-        if environment is None:
+    def _reading(self) -> Iterator[SealedFile]:
+        file = self._file
+        if file is None:
             raise self._closed()
         try:
-            with environment.begin() as transaction:
-                yield transaction.cursor()
-        except lmdb.Error as error:
-            if self._environment is None:  # closed meanwhile, by another thread
+            yield file
+        except (Damaged, lmdb.Error, OSError) as error:
+            if self._file is None:  # closed meanwhile, by another thread
                 raise self._closed() from error
             raise self.damaged(str(error)) from error
 
     def _read_manifest(self) -> Manifest:
-        with self._reading() as cursor:
-            value = cursor.get(MANIFEST_KEY)
-        if value is None:
+        with self._reading() as file:
+            key, value = file.at_or_after(MANIFEST_KEY) or (b"", b"")
+        if key != MANIFEST_KEY:
             raise self.damaged("it has no manifest")
         try:
-            text = checked(MANIFEST_KEY, bytes(value))
+            text = checked(MANIFEST_KEY, value)
         except ValueError as error:
             raise self.damaged(str(error)) from error
         try:
@@ -218,83 +233,3 @@ def damaged(path: str, game: Game | None, why: str) -> StoreDamaged:
     """The error for a file that is not what was written: what is wrong, and what to type to mend it."""
     command = build_command(game, path, force=True)
     return StoreDamaged(f"store {path!r} is damaged, or was never one: {why}; put a new one in its place: {command}")
-
-
-def check_seal(path: str, game: Game | None) -> None:
-    """Nothing, if the file at `path` is as it was when it was sealed; else StoreDamaged."""
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size < _SEAL:
-            raise damaged(path, game, "the file is cut short")
-        if seal(file, size - _SEAL) != file.read(_SEAL):
-            raise damaged(path, game, "its seal is broken")
-
-
-def seal(file: BinaryIO, size: int) -> bytes:
-    """CRC-32 of so many bytes of a file, which is read as far as that."""
-    crc = 0
-    while size and (block := file.read(min(size, 1 << 20))):
-        crc = zlib.crc32(block, crc)
-        size -= len(block)
-    return crc.to_bytes(_SEAL)
-
-
-_environments: dict[tuple[int, int], tuple[lmdb.Environment, int]] = {}
-"""LMDB lets a process open a file but once: what is open, by device and inode, and how often."""
-
-_opening = Lock()
-"""Held while that changes; a process is forked with it free."""
-
-os.register_at_fork(before=_opening.acquire, after_in_parent=_opening.release, after_in_child=_opening.release)
-
-
-def _open(path: str, game: Game | None) -> lmdb.Environment:
-    try:
-        with _opening:
-            while True:
-                status = os.stat(path)
-                file = status.st_dev, status.st_ino
-                environment, users = _environments.get(file, (None, 0))
-                try:
-                    environment = environment or _opened(path, game, status.st_size)
-                except (StoreDamaged, lmdb.Error):
-                    if os.path.samestat(os.stat(path), status):
-                        raise
-                    continue  # another store was put in its place meanwhile
-                if os.path.samestat(os.stat(path), status):
-                    _environments[file] = environment, users + 1
-                    return environment
-                if not users:
-                    environment.close()
-    except FileNotFoundError:
-        raise missing(path, game) from None
-    except OSError as error:
-        raise StoreError(f"cannot open store {path!r}: {error.strerror}; name another path with --store") from error
-    except UnicodeEncodeError as error:
-        raise StoreError(f"cannot open store {path!r}: LMDB takes names in UTF-8 alone; rename it") from error
-    except lmdb.Error as error:
-        if os.path.isdir(path) or not os.access(path, os.R_OK):
-            raise StoreError(f"cannot open store {path!r}: {error}; name another path with --store") from error
-        raise damaged(path, game, str(error)) from error
-
-
-def _opened(path: str, game: Game | None, size: int) -> lmdb.Environment:
-    if size <= _SEAL_CHECKED:
-        check_seal(path, game)
-    environment = lmdb.open(path, subdir=False, readonly=True, lock=False)
-    # A file cut short would end this process with a signal at the first read beyond its end.
-    if size - _SEAL < (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]:
-        environment.close()
-        raise lmdb.CorruptedError("the file is cut short")
-    return environment
-
-
-def _release(environment: lmdb.Environment) -> None:
-    with _opening:
-        for file, (held, users) in list(_environments.items()):
-            if held is environment:
-                if users > 1:
-                    _environments[file] = held, users - 1
-                else:
-                    del _environments[file]
-                    environment.close()

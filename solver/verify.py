@@ -19,7 +19,7 @@ from solver.build import compile_kernels
 from solver.errors import StoreError
 from solver.game import Game
 from solver.progress import Progress, Tell, silent
-from solver.store import Store, check_seal, damaged, missing
+from solver.store import Store, damaged, missing
 from solver.symmetry import symmetries
 from solver.writer import digest, digest_of_layers, page_digest
 
@@ -60,8 +60,8 @@ def verify(
     start = perf_counter()
     tell(Progress("reading"))
     _check_structure(path, game)
-    check_seal(path, game)
     with Store(path, game) as store:
+        store.check_seal()
         manifest = store.manifest
         if manifest.symmetries != symmetries(game):
             raise store.damaged("its symmetries are not those of the game")

@@ -17,7 +17,8 @@ import lmdb
 from solver.errors import StoreUnwritable
 from solver.manifest import Manifest
 from solver.record import HALF_BYTES, record_key, with_checksum
-from solver.store import MANIFEST_KEY, Store, seal
+from solver.sealed import seal
+from solver.store import MANIFEST_KEY, Store
 
 _MAP_SIZE = 1 << 40  # of address space, not of disk
 _LEVEL = 6
@@ -104,9 +105,10 @@ class StoreWriter:
         self.put(MANIFEST_KEY, with_checksum(MANIFEST_KEY, manifest.to_json()))
         with writing(self.path):
             self._transaction.commit()
+            page_size = self._environment.stat()["psize"]
             self._environment.close()
             with open(self.new, "r+b") as file:
-                file.write(seal(file, os.fstat(file.fileno()).st_size))
+                seal(file, page_size)
                 file.flush()
                 os.fsync(file.fileno())
         with Store(self.new, manifest.game) as store:

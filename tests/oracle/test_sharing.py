@@ -16,7 +16,7 @@ from oracle import Oracle
 from solver.errors import StoreError
 from solver.game import grid
 from solver.position import Position
-from solver.store import _release as release
+from solver.sealed import SealedFile
 
 FOUR = grid(4, 4, 4)
 RULES4 = naive.Game(4, 4, 4)
@@ -148,15 +148,15 @@ def _fork_and_compare(oracle: Oracle, path: Path, positions: list[Position]) -> 
 
 
 def test_who_asks_while_a_store_is_being_closed_is_told_so(store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    oracle, told = Oracle(FOUR, store4), []
+    oracle, told, close = Oracle(FOUR, store4), [], SealedFile.close
 
-    def releasing(environment: object) -> None:
-        release(environment)
+    def closing(file: SealedFile) -> None:
+        close(file)
         with pytest.raises(StoreError) as refusal:
             oracle.score("16")
         told.append(refusal.value)
 
-    monkeypatch.setattr("solver.store._release", releasing)
+    monkeypatch.setattr(SealedFile, "close", closing)
     oracle.close()
     assert [type(error) for error in told] == [StoreError]
     assert "was closed" in str(told[0])
@@ -165,16 +165,16 @@ def test_who_asks_while_a_store_is_being_closed_is_told_so(store4: Path, monkeyp
 def test_threads_that_close_one_oracle_at_once_leave_another_open(
     store4: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    both_closing = threading.Barrier(2)
+    both_closing, close = threading.Barrier(2), SealedFile.close
 
-    def releasing(environment: object) -> None:
+    def closing(file: SealedFile) -> None:
         with suppress(threading.BrokenBarrierError):  # that is how it should be: but one thread comes here
             both_closing.wait(0.5)
-        release(environment)
+        close(file)
 
     with Oracle(FOUR, store4) as other:
         oracle = Oracle(FOUR, store4)
-        monkeypatch.setattr("solver.store._release", releasing)
+        monkeypatch.setattr(SealedFile, "close", closing)
         threads = [threading.Thread(target=oracle.close) for _ in range(2)]
         for thread in threads:
             thread.start()

@@ -11,6 +11,7 @@ from typing import Any
 
 import lmdb
 import pytest
+from seals import seal_anew
 
 from oracle.cli import main
 
@@ -123,7 +124,7 @@ def of_a_newer_format(path: Path, good: Path) -> Path:
     with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
         body = json.dumps(json.loads(writing.get(b"manifest")[4:]) | {"format": 99}).encode()
         writing.put(b"manifest", zlib.crc32(b"manifest" + body).to_bytes(4, "big") + body)
-    path.write_bytes(path.read_bytes() + zlib.crc32(path.read_bytes()).to_bytes(4, "big"))
+    seal_anew(path)
     return path
 
 

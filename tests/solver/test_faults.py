@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from solver.build import build
 from solver.cli import main
 from solver.errors import StoreDamaged, Ttt4Error
 from solver.game import grid
@@ -117,6 +118,37 @@ def test_a_flipped_bit_is_noticed_or_harmless(store4: Path, tmp_path: Path) -> N
     whole = store4.read_bytes()
     bits = random.Random(2).sample(range(8 * len(whole)), 2000)
     assert faults(Truth(store4, 150), flipped(whole, bits), tmp_path) == []
+
+
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store so large that its tree has a branch page, with many leaves below it."""
+    path = tmp_path_factory.mktemp("branched") / "s"
+    build(grid(3, 5, 3), path, jobs=2)
+    return path
+
+
+def test_a_flipped_bit_on_the_way_to_a_record_is_noticed(branched: Path, tmp_path: Path) -> None:
+    whole, rng = branched.read_bytes(), random.Random(12)
+    kinds = {at: int.from_bytes(whole[at + 10 : at + 12], "little") for at in range(0, len(whole) - PAGE, PAGE)}
+    branches = [at for at, kind in kinds.items() if kind == 1]
+    leaves = [at for at, kind in kinds.items() if kind == 2]
+    assert branches
+    assert len(leaves) > 10
+    bits = [8 * at + rng.randrange(8 * PAGE) for at in branches for _ in range(400)]
+    for at in rng.choices(leaves, k=400):  # of leaves, what comes before the records
+        bits.append(8 * at + rng.randrange(8 * 32))
+    assert faults(Truth(branched, 100), flipped(whole, bits), tmp_path) == []
+
+
+def test_a_file_in_which_leaves_and_branches_are_swapped_is_named_as_damaged(branched: Path, tmp_path: Path) -> None:
+    whole = bytearray(branched.read_bytes())
+    for at in range(2 * PAGE, len(whole) // (PAGE + 4) * PAGE, PAGE):
+        whole[at + 10] ^= 3
+    assert faults(Truth(branched, 100), [("all", bytes(whole))], tmp_path) == []
+    (tmp_path / "s").write_bytes(whole)
+    with pytest.raises(StoreDamaged, match=r"page \d+ is not as it was written"):
+        Store(tmp_path / "s")
 
 
 @pytest.mark.parametrize("name", ["store3", "store4"])
