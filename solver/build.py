@@ -84,7 +84,7 @@ def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = s
         proof: Proof[list[Record]] = Proof(game, group, _packed, jobs=jobs, tell=tell)
         require_room(game, proof.plan, os.path.dirname(os.path.abspath(path)), journal.size)
         before = _solved_before(journal, game)
-        tell(Progress("solving", note=_outlook(proof, before, jobs)))
+        tell(Progress("solving", note=_outlook(proof, before)))
         for stage in proof.stages(before):
             for record in chain.from_iterable(stage.made):
                 journal.put(record)
@@ -99,7 +99,11 @@ def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = s
             for layer in journal.layers:
                 for key, value in journal.records(layer):
                     writer.put(key, value)
-            writer.finish(manifest)
+            try:
+                writer.finish(manifest)
+            finally:
+                if writer.in_place:
+                    journal.remove()
     share = {phase: seconds / jobs for phase, seconds in summary.seconds.items()}
     seconds = {
         "compile": compiled - start,
@@ -111,12 +115,12 @@ def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = s
     return Report(os.fspath(path), os.stat(path).st_size, manifest, summary, empty_board, seconds)
 
 
-def _outlook(proof: "Proof[list[Record]]", before: "Solved | None", jobs: int) -> str:
+def _outlook(proof: "Proof[list[Record]]", before: "Solved | None") -> str:
     """What is known before the work, if it will last long enough for anybody to ask."""
     if before:
         done = f"{before.summary.filled / proof.plan.filled:.0%}"
         return f"continuing at ply {2 * before.xs}: {done} of {proof.plan.filled:,} places were solved before"
-    return proof.plan.describe(jobs) if proof.plan.seconds(jobs) > NOTED_SECONDS else ""
+    return proof.plan.describe() if proof.plan.seconds > NOTED_SECONDS else ""
 
 
 def _solved_before(journal: Journal, game: Game) -> "Solved | None":

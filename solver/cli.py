@@ -147,7 +147,8 @@ def bench(game: Game, as_json: bool) -> None:
 def _about(manifest: Manifest) -> list[tuple[str, str]]:
     game = manifest.game
     winner = {"draw": "", "win": "X", "loss": "O"}[manifest.outcome]
-    verdict = f"{winner} wins in {manifest.plies_to_end} plies" if winner else "a draw"
+    plies = manifest.plies_to_end
+    verdict = f"{winner} wins in {plies} {'ply' if plies == 1 else 'plies'}" if winner else "a draw"
     total = {kind: manifest.total(kind) for kind in ("reachable", "canonical", "wins", "draws", "losses")}
     return [
         ("game", f"{game.name}: {game.cells} cells, {len(game.lines)} lines, {len(manifest.symmetries)} symmetries"),

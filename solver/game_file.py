@@ -21,6 +21,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from solver.errors import BoardError, GameError
@@ -81,10 +82,11 @@ def _paths() -> dict[str, str]:
     """The path of every game that has a name, by name."""
     paths: dict[str, str] = {}
     for folder in definition_folders():
-        for file in os.listdir(folder) if os.path.isdir(folder) else ():
-            name = file.removesuffix(".toml")
-            if name != file and _NAME.fullmatch(name):
-                paths.setdefault(name, os.path.join(folder, file))
+        with suppress(OSError):  # it is not there, or not for us
+            for file in os.listdir(folder):
+                name = file.removesuffix(".toml")
+                if name != file and _NAME.fullmatch(name):
+                    paths.setdefault(name, os.path.join(folder, file))
     return dict(sorted(paths.items()))
 
 
@@ -207,7 +209,9 @@ def _straight(file: _File, board: Game, k: int) -> set[int]:
     squares = straight_lines(board.rows, board.columns, k) if 0 < k <= max(board.rows, board.columns) else set()
     found = {line for line in squares if not line & board.holes}
     if not found:
-        raise file.wrong(f"no {k} cells stand in a row on this board: write a number that fits", file.line("in_a_row"))
+        raise file.wrong(
+            f"no {_shown(k)} cells stand in a row on this board: write a number that fits", file.line("in_a_row")
+        )
     if not board.holes:
         return found
     return {sum(1 << board.cells_by_square[square] for square in cells_of(line)) for line in found}
@@ -260,5 +264,8 @@ def _containing(lines: set[int]) -> dict[int, int]:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out a number that long
+        text = "a number of thousands of digits"
     return text if len(text) <= 40 else f"{text[:40]}..."

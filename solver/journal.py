@@ -8,8 +8,10 @@ It is the file `<store>.partial`, locked by the build that writes it, and holds 
 
 The first has the key `begin` and says of which game and format the others are. Then come the records of
 each layer, as they will stand in the store, and behind them one with the key `layer`: what the layer
-came to, as JSON. Who finds a journal reads it from the front and believes it as far as whole layers are
-right; the rest is cut off. Nothing is synced: what a loss of power takes is noticed like other damage.
+came to, as JSON. Who finds a journal of his game reads it from the front and believes it as far as whole
+layers are right; the rest is cut off. Any other file in its place is left alone, and refused.
+
+Nothing is synced: what a loss of power takes is noticed like any other damage.
 """
 
 import fcntl
@@ -26,7 +28,7 @@ from solver.game import Game
 from solver.manifest import FORMAT, game_fields
 from solver.record import HALF_BYTES, checked, with_checksum
 from solver.symmetry import Symmetry
-from solver.writer import Record, digest, digest_of_layers, writing
+from solver.writer import Record, digest_of_layers, layer_digest, writing
 
 _BEGIN, _LAYER = b"begin", b"layer"
 _LENGTH = 4
@@ -55,8 +57,8 @@ class Journal:
         self._first = _LENGTH + _KEY + len(self._begin)
         self.layers: list[Kept] = []
         """Those that are whole, in the order in which they were solved."""
-        self._digest = digest()
-        self._records = 0
+        self._digests: list[bytes] = []
+        self._removed = False
         with writing(self._path):
             if self._path.is_dir():
                 raise IsADirectoryError(0, "it is a folder")
@@ -74,8 +76,8 @@ class Journal:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with suppress(OSError):
             self._file.flush()  # a full disk leaves what fits
-        if not self.layers or error is None or isinstance(error, SolversDisagree):
-            self._partial.unlink(missing_ok=True)  # ours, as long as we hold the lock
+        if not self.layers or isinstance(error, SolversDisagree):
+            self.remove()
         with suppress(OSError):
             self._file.close()
 
@@ -87,38 +89,52 @@ class Journal:
     def put(self, record: Record) -> None:
         """Add a record of the layer being solved."""
         self._put(record.key, record.value)
-        self._records += 1
-        self._digest.update(record.digests)
+        self._digests.append(record.digests)
 
     def end_layer(self, xs: int, summary: dict[str, Any]) -> None:
         """Say that the layer is whole, and what it came to."""
-        made = self._digest.digest() if self._records else b""
-        fields = {"xs": xs, "records": self._records, "digest": made.hex(), "summary": summary}
+        made = layer_digest(self._digests)
+        fields = {"xs": xs, "records": len(self._digests), "digest": made.hex(), "summary": summary}
         self._put(_LAYER, with_checksum(_LAYER, json.dumps(fields).encode()))
         with writing(self._path):
             self._file.flush()
         self.layers.append(Kept(xs, self.size, self._file.tell(), made, summary))
-        self._digest, self._records = digest(), 0
+        self._digests = []
 
     def digest(self) -> str:
         """The digest of a store with these layers."""
         return digest_of_layers([layer.digest for layer in self.layers])
 
     def records(self, layer: Kept) -> Iterator[tuple[bytes, bytes]]:
-        """The records of a layer, keys and values."""
-        for key, value, _ in self._entries(layer.start, layer.stop):
-            if key != _LAYER:
-                yield key, value
+        """The records of a layer, keys and values, all of them as they were put."""
+        right = layer.start
+        with suppress(ValueError):
+            for key, value, after in self._entries(layer.start, layer.stop):
+                checked(key, value)
+                if key != _LAYER:
+                    yield key, value
+                right = after
+        if right != layer.stop:
+            raise StoreUnwritable(f"{str(self._partial)!r} was altered meanwhile: build again, from where it is right")
+
+    def remove(self) -> None:
+        """Delete the file, as nothing is left to be done."""
+        if not self._removed:  # else another build may have begun there
+            self._partial.unlink(missing_ok=True)  # ours, as long as we hold the lock
+        self._removed = True
+        self.layers.clear()
 
     def _put(self, key: bytes, value: bytes) -> None:
         with writing(self._path):
-            self._file.write(len(value).to_bytes(_LENGTH) + key + value)
+            self._file.write(self._entry(key, value))
 
     def _read(self) -> None:
         """Collect the layers that are whole and right, cut off what follows them, and stand at the end."""
-        entries = self._entries(0, os.fstat(self._file.fileno()).st_size)
+        size = os.fstat(self._file.fileno()).st_size
+        entries = self._entries(0, size)
+        begun = next(entries, None)
         stop = 0
-        if next(entries, None) == (_BEGIN, self._begin, self._first):
+        if begun == (_BEGIN, self._begin, self._first):
             stop = self._first
             records = 0
             for key, value, after in entries:
@@ -135,10 +151,25 @@ class Journal:
                 made = bytes.fromhex(fields["digest"])
                 self.layers.append(Kept(fields["xs"], stop, after, made, fields["summary"]))
                 stop, records = after, 0
+        elif not self._entry(_BEGIN, self._begin).startswith(self._file.read(self._first)):
+            raise StoreUnwritable(self._foreign(begun))
         self._file.seek(stop)
         self._file.truncate()
         if not stop:
             self._put(_BEGIN, self._begin)
+
+    def _foreign(self, begun: tuple[bytes, bytes, int] | None) -> str:
+        """What is wrong with a file that is there and is not of this game's build."""
+        what = "is no journal of a build, or is damaged"
+        with suppress(ValueError, KeyError, TypeError, IndexError):
+            if begun and begun[0] == _BEGIN:
+                name = json.loads(checked(*begun[:2]))[1]["name"]
+                what = f"keeps what was solved of {name!r}, in this format or another"
+        return f"{str(self._partial)!r} {what}: delete it if it is not needed, or name another path with --store"
+
+    @staticmethod
+    def _entry(key: bytes, value: bytes) -> bytes:
+        return len(value).to_bytes(_LENGTH) + key + value
 
     def _entries(self, start: int, stop: int) -> Iterator[tuple[bytes, bytes, int]]:
         """Keys, values and where they end, between two places in the file, as far as they are there at all."""

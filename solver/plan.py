@@ -9,16 +9,22 @@ from solver.errors import TooLarge
 from solver.game import Game
 from solver.halves import Board, halves
 from solver.progress import duration
-from solver.sweep import CHUNK_PLACES, page_sizes
+from solver.sweep import page_sizes
+
+CHECKED_WHOLE = 2_000_000
+"""Up to so many places, alpha-beta checks all."""
 
 PLACES_A_SECOND = 16_000_000
-"""How many places one core of a 2.5 GHz Xeon fills, counts, checks and packs in a second, about."""
+"""How many places one core of a 2.5 GHz Xeon fills, counts and packs in a second, about."""
+
+SEARCH_SECONDS = 0.5
+"""How long one such core searches a sample of a ply, about."""
 
 _PACKED = 5
-"""A store takes at most a byte for so many of its places, in all games that were built."""
+"""For so many places a store takes a byte: large ones that were built for seven or more, some small ones for three."""
 
-_FIXED = 400 << 20
-"""What is needed besides pages: the interpreter with numba, tables, and what waits to be written."""
+_FIXED, _A_JOB = 250 << 20, 4 << 20
+"""What is needed besides pages, in all and for each thread: the interpreter with numba, tables, chunks."""
 
 
 class Plan(NamedTuple):
@@ -28,20 +34,32 @@ class Plan(NamedTuple):
     """Places of all pages."""
     stored: int
     """Places of those where X is to move."""
-    memory: int
-    """Bytes held at once, at most."""
-    disk: int
-    """Bytes of the store and of what the build keeps until it is there, at most, as far as is known."""
+    pages: int
+    """Bytes of the pages and halves that are held at once, at most."""
+    cells: int
+    jobs: int
 
-    def seconds(self, jobs: int) -> float:
-        """About how long it takes."""
-        return self.filled / PLACES_A_SECOND / jobs
+    @property
+    def memory(self) -> int:
+        """Bytes of memory, at most."""
+        return self.pages + _FIXED + self.jobs * _A_JOB
 
-    def describe(self, jobs: int) -> str:
+    @property
+    def disk(self) -> int:
+        """Bytes of the store and of what the build keeps until it is there, about."""
+        return 2 * (self.stored // _PACKED) + (1 << 20)
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes, about."""
+        searched = self.cells * SEARCH_SECONDS if self.filled > CHECKED_WHOLE else 0.0
+        return (self.filled / PLACES_A_SECOND + searched) / min(self.jobs, os.cpu_count() or 1)
+
+    def describe(self) -> str:
         """The plan in words."""
         return (
-            f"{self.filled:,} places, at most {_size(self.memory)} of memory and {_size(self.disk)} of disk, "
-            f"about {duration(self.seconds(jobs))}"
+            f"{self.filled:,} places: {_size(self.memory)} of memory at most, "
+            f"about {_size(self.disk)} of disk and {duration(self.seconds)}"
         )
 
 
@@ -53,11 +71,10 @@ def plan(board: Board, jobs: int) -> Plan:
         a, b = page_sizes(board.cells, xs)
         filled += live * (a + b) + finished * a
         stored += live * b
-        kept = live * a + 8 * (live + finished)
-        most = max(most, last + kept)
-        last = kept
-    most += _FIXED + jobs * (32 * CHUNK_PLACES + 16 * board.cells * CHUNK_PLACES // 64)
-    return Plan(filled, stored, most, 2 * (stored // _PACKED) + (1 << 20))
+        held = live * a + 8 * (live + finished)
+        most = max(most, last + held)
+        last = held
+    return Plan(filled, stored, most, board.cells, jobs)
 
 
 def require_room(game: Game, needed: Plan, folder: str | None = None, kept: int = 0) -> None:

@@ -23,17 +23,14 @@ from solver.check import check_all, check_sample
 from solver.game import Game
 from solver.halves import board
 from solver.manifest import Ply
-from solver.plan import plan
+from solver.plan import CHECKED_WHOLE, plan
 from solver.progress import Progress, Tell
 from solver.sweep import Chunk, Filled, Layer, Pages, layers
 from solver.symmetry import Symmetry
 from solver.tally import tally
 
-CHECKED_WHOLE = 2_000_000
-"""Up to so many places, alpha-beta checks all."""
-
 SAMPLE = 1000
-"""Of more, so many for each number of stones."""
+"""Of a game with more than CHECKED_WHOLE places, alpha-beta checks so many for each number of stones."""
 
 NODES_A_PLY = 2_000_000
 """And fewer, if searching them visits more nodes than that."""
@@ -91,8 +88,6 @@ class Stage(Generic[Made]):
     xs: int
     made: Iterator[Made]
     summary: Summary
-    stored: bool
-    """Whether it has pages where X is to move."""
 
 
 class Solved(NamedTuple):
@@ -110,7 +105,7 @@ class Proof(Generic[Made]):
         self, game: Game, group: tuple[Symmetry, ...], use: Callable[[Filled], Made], *,
         jobs: int, sample: int | None = None, tell: Tell, phase: str = "solving",
     ) -> None:  # fmt: skip
-        """`sample` says how many places of each ply to check by search, at any cost; None lets the game's size decide.
+        """`sample` says how many places of each ply to check by search; None lets the game's size decide.
 
         `use` makes something of the pages of live halves, in the thread that filled them.
         """
@@ -136,7 +131,7 @@ class Proof(Generic[Made]):
             try:
                 for layer in layers(self.board, before and self._restored(pool, before)):
                     summary = Summary()
-                    yield Stage(layer.xs, self._filled(pool, layer, summary), summary, layer.b_size > 0)
+                    yield Stage(layer.xs, self._filled(pool, layer, summary), summary)
                     self.summary.add(summary)
             except BaseException:
                 pool.shutdown(cancel_futures=True)

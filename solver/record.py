@@ -34,12 +34,14 @@ def checked(key: bytes, value: bytes) -> bytes:
 
 def unpacked(key: bytes, value: bytes, size: int) -> Iterator[tuple[int, memoryview]]:
     """The halves in a record and their pages of that size; ValueError if it is not one."""
+    longest = halves_in_record(size) * (HALF_BYTES + size)
+    stream = zlib.decompressobj()
     try:
-        content = zlib.decompress(checked(key, value))
+        content = stream.decompress(checked(key, value), longest + 1)  # so that no file can fill the memory
     except zlib.error as error:
         raise ValueError(f"record {key.hex()}: {error}") from error
     count, rest = divmod(len(content), HALF_BYTES + size)
-    if rest or not count or not size:
+    if rest or not count or not size or not stream.eof:
         raise ValueError(f"record {key.hex()} has a wrong length")
     pages = memoryview(content).cast("b")[count * HALF_BYTES :]
     for i in range(count):

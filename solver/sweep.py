@@ -95,9 +95,11 @@ class Layer:
     def _fill(self, halves: np.ndarray, a: np.ndarray, b: np.ndarray, *, given: bool = False) -> None:
         board = self._board
         following, child_a = np.empty(0, np.int64), np.empty((0, 0), np.int8)
-        if self._following is not None and not given:
-            following, child_a = self._following.live, self._following._a
-        places, turns = children(board, halves, following)
+        places = turns = np.empty((0, 0), np.int64)
+        if b.size and not given:
+            if self._following is not None:
+                following, child_a = self._following.live, self._following._a
+            places, turns = children(board, halves, following)
         fill_pages(
             board.cells, board.misere, board.lines, board.group, self.xs, halves, places, turns, following,
             child_a.shape[1], child_a.ravel(), self.a_size, a.ravel(), self.b_size, b.ravel(), given,

@@ -19,9 +19,10 @@ from solver.build import compile_kernels
 from solver.errors import StoreError
 from solver.game import Game
 from solver.progress import Progress, Tell, silent
+from solver.record import record_key
 from solver.store import Store, damaged, missing
 from solver.symmetry import symmetries
-from solver.writer import digest, digest_of_layers, page_digest
+from solver.writer import digest_of_layers, layer_digest, page_digest
 
 if TYPE_CHECKING:
     from solver.sweep import Filled
@@ -76,11 +77,11 @@ def verify(
         require_room(game, proof.plan)
         records, layers = 0, []
         for stage in proof.stages():
-            layer = digest()
+            digests = []
             for compared in stage.made:
                 records += compared.records
-                layer.update(compared.digests)
-            layers.append(layer.digest() if stage.stored else b"")
+                digests.append(compared.digests)
+            layers.append(layer_digest(digests))
         summary = proof.summary
         if summary.table() != manifest.plies or summary.score != manifest.score:
             raise store.damaged("its manifest's counts are not those of its positions")
@@ -124,7 +125,9 @@ def _compare(store: Store, filled: "Filled") -> _Compared:
         return _Compared(0, b"")
     digests, halves, records, i = [], pages.halves.tolist(), 0, 0
     while i < len(halves):
-        _, found = store.record(pages.empty, halves[i])
+        key, found = store.record(pages.empty, halves[i])
+        if key != record_key(pages.empty, found[-1][0]):
+            raise store.damaged(f"record {key.hex()} ends with half {found[-1][0]:#x}, which its key does not say")
         for half, page in found:
             if i == len(halves) or half != halves[i]:
                 raise store.damaged(f"the record of half {half:#x} with {pages.empty} cells empty has other halves")

@@ -5,9 +5,11 @@ Records go in order into `<name>.new`, which is sealed, synced, read back and co
 
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -51,10 +53,14 @@ def digest(data: bytes | memoryview = b"") -> "blake2b":
 
 def content_digest(store: Store) -> str:
     """The digest of a store's pages as they are; StoreDamaged if one of them cannot be read."""
-    layers: dict[int, blake2b] = {}
-    for empty, half, page in store.pages():
-        layers.setdefault(empty, digest()).update(page_digest(empty, half, page))
-    return digest_of_layers([layer.digest() for layer in layers.values()])
+    layers = groupby(store.pages(), key=itemgetter(0))
+    return digest_of_layers([layer_digest(page_digest(*page) for page in pages) for _, pages in layers])
+
+
+def layer_digest(digests: Iterable[bytes]) -> bytes:
+    """The digest of a layer, from what its records add to it; nothing if it has none."""
+    whole = b"".join(digests)
+    return digest(whole).digest() if whole else b""
 
 
 def digest_of_layers(digests: Sequence[bytes]) -> str:
@@ -78,6 +84,8 @@ class StoreWriter:
         self.path = Path(path)
         self.new = self.path.with_name(self.path.name + ".new")
         self._crc = 0
+        self.in_place = False
+        """Whether the store has its name."""
         with writing(self.path):
             self.new.unlink(missing_ok=True)
             self._environment = lmdb.open(
@@ -119,6 +127,7 @@ class StoreWriter:
                 raise StoreUnwritable(f"what was written to {str(self.new)!r} did not read back the same: try again")
         with writing(self.path):
             os.replace(self.new, self.path)
+        self.in_place = True
         with suppress(OSError):  # some file systems cannot sync a folder; the store is in its place
             folder = os.open(self.path.parent, os.O_RDONLY)
             os.fsync(folder)
@@ -133,5 +142,6 @@ def writing(path: Path) -> Iterator[None]:
     except (lmdb.Error, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise StoreUnwritable(
-            f"cannot write store {str(path)!r}: {why}; mend that, or name another path with --store"
+            f"cannot write store {str(path)!r}: {why}; mend that and build again, "
+            f"which goes on from what was solved, or name another path with --store"
         ) from error

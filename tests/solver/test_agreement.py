@@ -5,6 +5,7 @@ import random
 import threading
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import naive
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.alphabeta import AlphaBeta
+from solver.build import build
 from solver.check import check_all, check_sample
 from solver.errors import SolversDisagree
 from solver.game import parse_game
@@ -20,8 +22,11 @@ from solver.index import UNREACHED
 from solver.position import Position
 from solver.progress import silent
 from solver.prove import Proof
+from solver.store import Store
 from solver.sweep import Chunk, Filled, Layer
 from solver.symmetry import symmetries
+from solver.verify import verify
+from solver.writer import content_digest
 
 BOTH = ["3,3,3", "3,4,3", "4,4,3", "4,4,4"]
 TINY = [f"{m},{n},{k}" for m, n in product(range(1, 9), repeat=2) if m * n <= 8 for k in range(1, max(m, n) + 1)]
@@ -64,6 +69,16 @@ def test_both_solvers_agree_on_every_place_of_every_board_of_up_to_12_cells(name
     filled = sum(sum(stage.made) for stage in proof.stages())
     assert proof.summary.checked == filled > 0
     assert proof.summary.abandoned == 0
+
+
+@pytest.mark.parametrize("suffix", ["", ",misere"])
+@pytest.mark.parametrize("name", [*TINY, *ODD])
+def test_what_is_built_is_verified(name: str, suffix: str, tmp_path: Path) -> None:
+    game = parse_game(name + suffix)
+    report = build(game, tmp_path / "s", jobs=1)
+    assert verify(tmp_path / "s", game, jobs=1, sample=0).positions == report.manifest.total("canonical")
+    with Store(tmp_path / "s") as store:
+        assert content_digest(store) == store.manifest.digest
 
 
 @pytest.mark.parametrize("suffix", ["", ",misere"])

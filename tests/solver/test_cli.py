@@ -15,7 +15,7 @@ import solver.cli
 from solver.game import grid
 from solver.index import UNREACHED, page_size
 from solver.manifest import Manifest, Ply
-from solver.record import unpacked
+from solver.record import record_key, unpacked, with_checksum
 from solver.store import Store
 from solver.writer import Record, StoreWriter, digest, digest_of_layers, pack
 
@@ -263,6 +263,16 @@ def test_verify_finds_scores_of_the_other_player(tmp_path: Path, store3: Path, r
 def test_verify_finds_a_manifest_that_lies(about: Any, tmp_path: Path, store3: Path, run: Run) -> None:
     path = tampered(tmp_path / "s", store3, nothing, about)
     assert one_line(run(SOLVE, "verify", "--game", "3,3,3", "--store", path), 4)
+
+
+def test_verify_finds_a_record_under_another_key(tmp_path: Path, store4: Path, run: Run) -> None:
+    with Store(store4) as store, StoreWriter(tmp_path / "s") as writer:
+        for key, value in store.records():
+            halves = [half for half, _ in unpacked(key, value, page_size(store.game, key[0]))]
+            first = record_key(key[0], halves[0])
+            writer.put(first, with_checksum(first, value[4:]))
+        writer.finish(store.manifest)
+    assert one_line(run(SOLVE, "verify", "--store", tmp_path / "s", "--sample", "0"), 4)
 
 
 def with_one_record_more(path: Path, good: Path, empty: int) -> None:

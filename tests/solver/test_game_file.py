@@ -330,3 +330,20 @@ def test_the_games_with_names_are_listed_with_what_they_are(kept: Path, run: Any
     assert listed["mine"] == "My game."
     assert "line 1: about is 3" in listed["bad"]
     assert "No" not in listed
+
+
+@pytest.mark.parametrize("key", ["in_a_row", "about", "misere"])
+def test_a_number_of_thousands_of_digits_is_refused_in_one_line(key: str, tmp_path: Path) -> None:
+    fields = {"about": '"A game."', "board": '["..."]', key: "0x" + 5000 * "f"}
+    (tmp_path / "huge.toml").write_text("".join(f"{name} = {value}\n" for name, value in fields.items()))
+    with pytest.raises(GameError, match="a number of thousands of digits"):
+        parse_game(str(tmp_path / "huge.toml"))
+
+
+def test_a_folder_of_games_that_may_not_be_read_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: str) -> list[str]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("os.listdir", refused)
+    with pytest.raises(GameError, match="no game 'fano'"):
+        parse_game("fano")

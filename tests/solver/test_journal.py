@@ -99,18 +99,86 @@ def test_a_damaged_journal_is_believed_as_far_as_it_is_right(
     partial = tmp_path / "s.partial"
     break_off(game, path, 5, monkeypatch)
     good, expected = partial.read_bytes(), content(store3)
+    begin = 9 + int.from_bytes(good[:4])
     for _ in range(150):
         bad = bytearray(good)
         if damage == "cut":
             del bad[rng.randrange(len(bad)) :]
         elif damage == "altered":
-            bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
+            bad[rng.randrange(begin, len(bad))] ^= 1 << rng.randrange(8)
         else:
             bad += rng.randbytes(rng.randrange(1, 200))
         partial.write_bytes(bad)
         build(game, path, jobs=1)
         assert content(path) == expected
         assert not partial.exists()
+
+
+def test_a_file_that_is_not_of_this_game_s_build_is_refused_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
+) -> None:
+    path, partial = tmp_path / "s", tmp_path / "s.partial"
+    break_off(parse_game("3,3,3,misere"), path, 3, monkeypatch)
+    other = partial.read_bytes()
+    altered = bytearray(other)
+    altered[20] ^= 1
+    for there, why in (
+        (other, "keeps what was solved of '3,3,3,misere'"),
+        (bytes(altered), "is no journal"),
+        (b"my film", "is no journal"),
+        (bytes(5000), "is no journal"),
+    ):
+        partial.write_bytes(there)
+        ran = run(main, "build", "--game", "3,3,3", "--store", path)
+        assert ran.code == 1
+        assert ran.err.startswith("Error: ")
+        assert why in ran.err
+        assert "--store" in ran.err
+        assert partial.read_bytes() == there
+        assert not path.exists()
+
+
+def test_a_journal_that_is_altered_while_the_store_is_written_is_noticed_and_kept(
+    tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int]
+) -> None:
+    game, path, partial = parse_game("4,4,4"), tmp_path / "s", tmp_path / "s.partial"
+    searching = "solver.build._search_empty_board"  # which is done when all is solved and nothing is written
+
+    def alter(by: int) -> Callable[..., None]:
+        def altered(*_: object) -> None:
+            data = bytearray(partial.read_bytes())
+            if by:
+                data[len(data) // 2] ^= by
+            else:
+                del data[-100:]
+            partial.write_bytes(data)
+
+        return altered
+
+    for by in (1, 0):
+        with monkeypatch.context() as patched:
+            patched.setattr(searching, alter(by))
+            with pytest.raises(StoreUnwritable, match="altered meanwhile"):
+                build(game, path, jobs=2)
+        assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
+    filled.clear()
+    build(game, path, jobs=2)
+    assert filled
+    assert 8 not in filled
+    assert content(path) == content(store4)
+
+
+def test_a_build_interrupted_when_its_store_is_in_place_leaves_nothing_else(
+    tmp_path: Path, store3: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("solver.writer.suppress", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build(parse_game("3,3,3"), tmp_path / "s", jobs=1)
+    assert [file.name for file in tmp_path.iterdir()] == ["s"]
+    assert content(tmp_path / "s") == content(store3)
 
 
 def test_only_the_layers_from_the_damaged_one_on_are_made_again(
@@ -128,16 +196,6 @@ def test_only_the_layers_from_the_damaged_one_on_are_made_again(
     build(game, path, jobs=2)
     assert set(filled) == {5, 4, 3, 2, 1, 0}
     assert content(path) == content(store4)
-
-
-def test_a_journal_of_another_game_is_begun_anew(
-    tmp_path: Path, store3: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int]
-) -> None:
-    break_off(parse_game("3,3,3,misere"), tmp_path / "s", 3, monkeypatch)
-    filled.clear()
-    build(parse_game("3,3,3"), tmp_path / "s", jobs=1)
-    assert set(filled) == {5, 4, 3, 2, 1, 0}
-    assert content(tmp_path / "s") == content(store3)
 
 
 def test_what_the_solvers_disagree_on_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

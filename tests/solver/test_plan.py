@@ -1,5 +1,6 @@
 """What a build takes is known before it begins, and what the machine has no room for is refused with the numbers."""
 
+import os
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from solver.cli import main
 from solver.errors import TooLarge
 from solver.game import parse_game
 from solver.halves import board
-from solver.plan import available_memory, plan
+from solver.plan import Plan, available_memory, plan
 from solver.store import Store
 from solver.sweep import page_sizes
 from solver.symmetry import image, symmetries
@@ -38,12 +39,19 @@ def test_the_plan_s_memory_holds_two_layers_at_once(name: str) -> None:
         sets = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), xs)]
         live = [x for x in sets if min(image(g, x) for g in group) == x and not game.completed(x)]
         held.append(len(live) * page_sizes(game.cells, xs)[0])
-    assert plan(board(game, group), 1).memory >= max(a + b for a, b in pairwise(held))
+    assert plan(board(game, group), 1).pages >= max(a + b for a, b in pairwise(held))
 
 
-def test_a_store_takes_no_more_disk_than_the_plan_says(store4: Path) -> None:
-    game = parse_game("4,4,4")
-    assert store4.stat().st_size <= plan(board(game, symmetries(game)), 1).disk
+def test_the_plan_names_all_that_a_long_build_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    told = Plan(18_457_780_020, 8_466_707_449, 4_900_000_000, 25, 2).describe()
+    assert told == "18,457,780,020 places: 5.2 GB of memory at most, about 3.4 GB of disk and 9 min"
+    assert len(told) <= 80
+
+
+def test_threads_beyond_the_cores_save_no_time() -> None:
+    few, many = (Plan(10**9, 10**9, 10**9, 25, jobs) for jobs in (os.cpu_count() or 1, 1000))
+    assert few.seconds == many.seconds
 
 
 @pytest.mark.parametrize(
