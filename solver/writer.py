@@ -8,8 +8,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -49,12 +47,6 @@ def pack(empty: int, halves: Sequence[int], pages: bytes) -> Record:
 def digest(data: bytes | memoryview = b"") -> "blake2b":
     """The hash of which every digest is made."""
     return blake2b(data, digest_size=32)
-
-
-def content_digest(store: Store) -> str:
-    """The digest of a store's pages as they are; StoreDamaged if one of them cannot be read."""
-    layers = groupby(store.pages(), key=itemgetter(0))
-    return digest_of_layers([layer_digest(page_digest(*page) for page in pages) for _, pages in layers])
 
 
 def layer_digest(digests: Iterable[bytes]) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 
 import lmdb
 import pytest
-from seals import seal_anew
+from stores import seal_anew
 
 from oracle.cli import main
 

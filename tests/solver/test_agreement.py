@@ -12,6 +12,7 @@ import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stores import content_digest
 
 from solver.alphabeta import AlphaBeta
 from solver.build import build
@@ -26,7 +27,6 @@ from solver.store import Store
 from solver.sweep import Chunk, Filled, Layer
 from solver.symmetry import symmetries
 from solver.verify import verify
-from solver.writer import content_digest
 
 BOTH = ["3,3,3", "3,4,3", "4,4,3", "4,4,4"]
 TINY = [f"{m},{n},{k}" for m, n in product(range(1, 9), repeat=2) if m * n <= 8 for k in range(1, max(m, n) + 1)]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import content_digest
 
 from solver.build import _interrupts_kept, build, compile_kernels
 from solver.cli import main
@@ -24,7 +25,6 @@ from solver.game import Game, grid
 from solver.journal import Journal
 from solver.store import Store
 from solver.symmetry import symmetries
-from solver.writer import content_digest
 
 THREE = grid(3, 3, 3)
 FOUR = grid(4, 4, 4)

@@ -11,7 +11,7 @@ from typing import Any
 
 import lmdb
 import pytest
-from seals import seal_anew
+from stores import content_digest, seal_anew
 
 from solver.build import build
 from solver.cli import main
@@ -23,7 +23,7 @@ from solver.position import Position, is_reachable, parse
 from solver.scores import Scores
 from solver.store import Store
 from solver.symmetry import symmetries
-from solver.writer import StoreWriter, content_digest, digest, digest_of_layers, pack
+from solver.writer import StoreWriter, digest, digest_of_layers, pack
 
 THREE = grid(3, 3, 3)
 FOUR = grid(4, 4, 4)
