@@ -159,7 +159,8 @@ int main(int argc, char **argv)
         masks_of(m, xs, b_masks);
         for (int i = 0; i < count; i++) {
             int slot[32], child_slot[32], lines_left = 0;
-            uint32_t left[256], low[1 << 7], high[1 << 20 >> 7 << 3];
+            uint32_t left[256], low[1 << 7];
+            static uint32_t high[1 << (32 - 7)];
             outside(halves[i], slot);
             for (int ln = 0; ln < line_count; ln++)
                 if (!(lines[ln] & halves[i])) {
