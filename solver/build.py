@@ -52,7 +52,7 @@ class Report:
 
     def facts(self) -> list[tuple[str, str]]:
         """What was done, in words, line by line."""
-        places = f"{self.summary.checked:,} places searched, {self.summary.nodes:,} nodes"
+        places = f"{self.summary.checked:,} places agree, {self.summary.nodes:,} nodes"
         if self.summary.abandoned:
             places += f"; {self.summary.abandoned:,} given up"
         nodes = f"given up after {EMPTY_BOARD_LIMIT:,} nodes"
@@ -60,7 +60,7 @@ class Report:
             nodes = "{:,} nodes, {:,} cut-offs, {:,} table hits".format(*self.empty_board)
         return [
             ("alpha-beta", f"{nodes} from the empty board"),
-            ("check", f"{places}, no difference"),
+            ("check", places),
             ("seconds", ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in self.seconds.items())),
             ("file", f"{self.path} ({self.size:,} bytes)"),
         ]
@@ -84,7 +84,7 @@ def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = s
         proof: Proof[list[Record]] = Proof(game, group, _packed, jobs=jobs, tell=tell)
         require_room(game, proof.plan, os.path.dirname(os.path.abspath(path)), journal.size)
         before = _solved_before(journal, game)
-        tell(Progress("solving", note=_outlook(proof, before)))
+        tell(Progress("solving", note=_outlook(proof, before, journal.dropped)))
         for stage in proof.stages(before):
             for record in chain.from_iterable(stage.made):
                 journal.put(record)
@@ -115,11 +115,16 @@ def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = s
     return Report(os.fspath(path), os.stat(path).st_size, manifest, summary, empty_board, seconds)
 
 
-def _outlook(proof: "Proof[list[Record]]", before: "Solved | None") -> str:
+def _outlook(proof: "Proof[list[Record]]", before: "Solved | None", dropped: int) -> str:
     """What is known before the work, if it will last long enough for anybody to ask."""
     if before:
+        lost = (
+            f"\n{dropped:,} bytes behind that were of an unfinished layer, or damaged, and are dropped"
+            if dropped
+            else ""
+        )
         done = f"{before.summary.filled / proof.plan.filled:.0%}"
-        return f"continuing at ply {2 * before.xs}: {done} of {proof.plan.filled:,} places were solved before"
+        return f"continuing at ply {2 * before.xs}: {done} of {proof.plan.filled:,} places were solved before{lost}"
     return proof.plan.describe() if proof.plan.seconds > NOTED_SECONDS else ""
 
 

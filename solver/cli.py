@@ -10,10 +10,11 @@ from typing import Any
 import click
 
 from solver import __version__
-from solver.console import command_errors, game_option, store_option
+from solver.console import GameType, command_errors, game_option, store_option
 from solver.folders import store_path
 from solver.game import Game
 from solver.manifest import Manifest
+from solver.position import cells_of
 from solver.progress_line import ProgressLine
 from solver.store import Store
 
@@ -119,13 +120,20 @@ def info(game: Game, store: str | None, as_json: bool) -> None:
 
 
 @main.command()
+@click.argument("game", type=GameType(solvable=False), required=False)
 @command_errors
-def games() -> None:
-    """List the games that have a name, besides rows, columns and how many in a row."""
-    from solver.game_file import games_with_names
+def games(game: Game | None) -> None:
+    """List the games that have a name, besides rows, columns and how many in a row; or the lines of GAME."""
+    if game is None:
+        from solver.game_file import games_with_names
 
-    for name, about in games_with_names():
-        click.echo(f"{name:12} {about}")
+        for name, about in games_with_names():
+            click.echo(f"{name:12} {about}")
+        return
+    ends = "loses" if game.misere else "wins"
+    click.echo(f"{game.name}: {game.cells} cells; whoever first completes one of {len(game.lines)} lines {ends}:")
+    for line in game.lines:
+        click.echo(" ".join(map(game.cell_name, cells_of(line))))
 
 
 @main.command()

@@ -121,7 +121,7 @@ class _File:
         if len(read) > LARGEST_BYTES:
             raise GameError(f"game file {path!r} is larger than {LARGEST_BYTES:,} bytes: describe a smaller game")
         try:
-            self.text = read.decode()
+            self.text = read.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = read.count(b"\n", 0, error.start) + 1
             raise self.wrong("it is no text in UTF-8: write one", line) from error

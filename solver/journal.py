@@ -57,6 +57,8 @@ class Journal:
         self._first = _LENGTH + _KEY + len(self._begin)
         self.layers: list[Kept] = []
         """Those that are whole, in the order in which they were solved."""
+        self.dropped = 0
+        """How many bytes behind the last whole layer were cut off: what a kill left unfinished, or was damaged."""
         self._digests: list[bytes] = []
         self._removed = False
         with writing(self._path):
@@ -86,6 +88,10 @@ class Journal:
         """How many bytes it has taken so far."""
         return self.layers[-1].stop if self.layers else self._first
 
+    @property
+    def _kept(self) -> str:
+        return "; what was solved is kept, and the same command goes on with it" if self.layers else ""
+
     def put(self, record: Record) -> None:
         """Add a record of the layer being solved."""
         self._put(record.key, record.value)
@@ -96,7 +102,7 @@ class Journal:
         made = layer_digest(self._digests)
         fields = {"xs": xs, "records": len(self._digests), "digest": made.hex(), "summary": summary}
         self._put(_LAYER, with_checksum(_LAYER, json.dumps(fields).encode()))
-        with writing(self._path):
+        with writing(self._path, self._kept):
             self._file.flush()
         self.layers.append(Kept(xs, self.size, self._file.tell(), made, summary))
         self._digests = []
@@ -125,7 +131,7 @@ class Journal:
         self.layers.clear()
 
     def _put(self, key: bytes, value: bytes) -> None:
-        with writing(self._path):
+        with writing(self._path, self._kept):
             self._file.write(self._entry(key, value))
 
     def _read(self) -> None:
@@ -155,6 +161,7 @@ class Journal:
             raise StoreUnwritable(self._foreign(begun))
         self._file.seek(stop)
         self._file.truncate()
+        self.dropped = size - stop
         if not stop:
             self._put(_BEGIN, self._begin)
 

@@ -89,18 +89,18 @@ def require_room(game: Game, needed: Plan, folder: str | None = None, kept: int 
         if needs > has:
             raise TooLarge(
                 f"game {game.name!r} has {needed.filled:,} places: solving it takes up to {_size(needs)} of {what}, "
-                f"and {_size(has)} are free; use a machine with more, or free some"
+                f"and {_size(has)} can be had; use a machine with more, or free some"
             )
 
 
 def available_memory() -> int:
-    """Bytes of memory that a process can still take without swapping; all there are where the system does not say."""
+    """Bytes of memory that a process can take without swapping, and with some left for others."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     with suppress(OSError, ValueError), open("/proc/meminfo") as file:
         limits += [int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:")]
     with suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max") as file:  # of a container
         limits.append(int(file.read()))
-    return min(limits)
+    return min(limits) * 9 // 10
 
 
 def _size(count: int) -> str:

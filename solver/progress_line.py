@@ -49,6 +49,7 @@ class ProgressLine:
     def clear(self) -> None:
         """Take the line away."""
         if self._terminal and self._width:
+            self._width = min(self._width + len("^C"), 79)  # which the terminal may have written behind it
             self._draw("")
 
     def _draw(self, text: str) -> None:

@@ -226,7 +226,8 @@ class Store:
 
 def missing(path: str, game: Game | None) -> StoreMissing:
     """The error for a file that is not there: what to type to have it."""
-    return StoreMissing(f"no store at {path!r}: build it: {build_command(game, path)}")
+    begun = "a build of it was broken off, go on with it" if os.path.exists(f"{path}.partial") else "build it"
+    return StoreMissing(f"no store at {path!r}: {begun}: {build_command(game, path)}")
 
 
 def damaged(path: str, game: Game | None, why: str) -> StoreDamaged:

@@ -83,7 +83,12 @@ class StoreWriter:
             self._environment = lmdb.open(
                 str(self.new), subdir=False, lock=False, map_size=_MAP_SIZE, metasync=False, sync=False
             )
-            self._transaction = self._environment.begin(write=True)
+            try:
+                self._transaction = self._environment.begin(write=True)
+            except BaseException:
+                self._environment.close()
+                self.new.unlink(missing_ok=True)
+                raise
 
     def __enter__(self) -> "StoreWriter":
         return self
@@ -127,13 +132,12 @@ class StoreWriter:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path, also: str = "") -> Iterator[None]:
     """Make a failure to write StoreUnwritable, which says what to do."""
     try:
         yield
     except (lmdb.Error, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise StoreUnwritable(
-            f"cannot write store {str(path)!r}: {why}; mend that and build again, "
-            f"which goes on from what was solved, or name another path with --store"
+            f"cannot write store {str(path)!r}: {why}; mend that, or name another path with --store{also}"
         ) from error

@@ -1,6 +1,7 @@
 """What all tests share: the Hypothesis profile, solved games, good stores, and three ways to run things."""
 
 import os
+import signal
 import subprocess
 import sys
 import traceback
@@ -23,6 +24,9 @@ from solver.progress import silent
 from solver.prove import Proof, Summary
 from solver.sweep import Filled, Pages
 from solver.symmetry import symmetries
+
+# A shell that runs the tests in the background ignores SIGINT for them, and then for every command that they interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("ours", deadline=None, max_examples=100)  # compiling is slow once
 settings.load_profile("ours")

@@ -330,6 +330,19 @@ def test_the_games_with_names_are_listed_with_what_they_are(kept: Path, run: Any
     assert listed["mine"] == "My game."
     assert "line 1: about is 3" in listed["bad"]
     assert "No" not in listed
+    assert all(len(line) <= 80 for line in ran.out.splitlines() if line.split()[0] in SHIPPED)
+
+
+def test_the_lines_of_a_game_are_told(run: Any) -> None:
+    told = run(solve, "games", "fano,misere").out.splitlines()
+    assert told[0] == "fano,misere: 7 cells; whoever first completes one of 7 lines loses:"
+    game = parse_game("fano,misere")
+    assert {sum(1 << game.cell(name) for name in line.split()) for line in told[1:]} == set(game.lines)
+
+
+def test_a_mark_of_byte_order_before_the_text_is_no_fault(kept: Path) -> None:
+    (kept / "mine.toml").write_bytes(b"\xef\xbb\xbf" + (THREE + "in_a_row = 3\n").encode())
+    assert parse_game("mine").lines == parse_game("3,3,3").lines
 
 
 @pytest.mark.parametrize("key", ["in_a_row", "about", "misere"])

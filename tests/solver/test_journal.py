@@ -280,6 +280,20 @@ def test_who_continues_is_told_from_where(
     assert "were solved before" in ran.err
 
 
+def test_who_continues_is_told_what_of_the_journal_was_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
+) -> None:
+    break_off(parse_game("4,4,4"), tmp_path / "s", 6, monkeypatch)
+    ran = run(main, "info", "--store", tmp_path / "s")
+    assert (ran.code, "a build of it was broken off, go on with it: ttt4-solve build" in ran.err) == (3, True)
+    data = bytearray((tmp_path / "s.partial").read_bytes())
+    data[-1000] ^= 1
+    (tmp_path / "s.partial").write_bytes(data)
+    ran = run(main, "build", "--store", tmp_path / "s")
+    assert ran.code == 0
+    assert "bytes behind that were of an unfinished layer, or damaged, and are dropped" in ran.err
+
+
 def test_progress_of_a_continued_build_begins_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game, told = parse_game("4,4,4"), []
     break_off(game, tmp_path / "s", 5, monkeypatch)

@@ -65,7 +65,7 @@ def test_what_the_machine_has_no_room_for_is_refused_in_one_line_with_the_number
     what: str, patched: tuple[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
 ) -> None:
     monkeypatch.setattr(*patched)
-    with pytest.raises(TooLarge, match=f"of {what}, and .* free"):
+    with pytest.raises(TooLarge, match=f"of {what}, and .* can be had"):
         build(parse_game("3,4,3"), tmp_path / "s", jobs=2)
     ran = run(main, "build", "--game", "3,4,3", "--store", tmp_path / "s")
     assert ran.code == 1
