@@ -214,19 +214,19 @@ def test_an_interrupt_ends_a_build_with_one_line_and_leaves_what_was_solved(tmp_
     folder, rng = tmp_path / "stores", random.Random(8)
     bad = []
     for game, after in [("4,5,4", "solving")] * 3 + [("4,4,4", "compiling")] * 8:
-        building = solve_process("build", "--force", "--game", game, "--store", folder / "s")
-        talk = ""
-        while after not in talk:
-            talk = building.stderr.readline()
+        path = folder / game
+        building = solve_process("build", "--force", "--game", game, "--store", path)
+        while after not in (talk := building.stderr.readline()):
+            assert talk, f"the build of {game} ended before it was {after}"
         delay = rng.uniform(0, 1)
         time.sleep(delay)
         building.send_signal(signal.SIGINT)
         _, err = building.communicate(timeout=60)
         lines = [line for line in err.splitlines() if line and not line.endswith("...")]
-        clean = not folder.exists() or {path.name for path in folder.iterdir()} <= {"s", "s.partial"}
+        clean = {file.name for file in folder.glob(f"{game}*")} <= {game, f"{game}.partial"}
         lines = [line for line in lines if "places, at most" not in line and "continuing" not in line]
         ended = building.returncode, lines
-        kept = f"What was solved is kept in {folder / 's'}.partial: the same command goes on with it."
+        kept = f"What was solved is kept in {path}.partial: the same command goes on with it."
         if ended not in ((130, ["Interrupted."]), (130, [kept, "Interrupted."]), (0, [])) or not clean:
             bad.append(f"{game} {delay:.3f} s after {after!r}: {building.returncode} {clean=} {err[-1500:]}")
         if game == "4,5,4" and building.returncode != 130:
