@@ -252,18 +252,19 @@ def test_a_large_build_killed_twenty_times_and_damaged_between_ends_the_same(
         time.sleep(rng.uniform(0.5, 4.0))
         building.send_signal(signal.SIGKILL)
         _, err = building.communicate()
-        assert building.returncode == -signal.SIGKILL, "it ended before it was killed: raise the number of places"
+        if building.returncode == 0:  # it was quicker: the next one begins anew
+            assert content(path) == content(tmp_path / "whole")
+            path.unlink()
+            continue
         continued += "continuing" in err
         kills += 1
-        if kills in (5, 10, 15, 18) and partial.stat().st_size > 10_000:
+        if kills in (5, 10, 15, 18) and partial.exists() and partial.stat().st_size > 10_000:
             with open(partial, "r+b") as file:  # in the newest quarter, so that the work is done at last
                 at = rng.randrange(partial.stat().st_size * 3 // 4, partial.stat().st_size)
                 file.seek(at)
                 byte = file.read(1)[0]
                 file.seek(at)
                 file.write(bytes([byte ^ 1 << rng.randrange(8)]))
-        if kills > 10 and path.exists():
-            break
     assert run(main, *arguments, path).code == 0
     assert continued > 5
     assert content(path) == content(tmp_path / "whole")
