@@ -16,8 +16,9 @@ from oracle.answers import Analysis, Move, outcome
 from oracle.source import NotSettled, Source, Stored
 from solver.errors import BoardError, GameError, StoreError
 from solver.folders import named_store, store_path
-from solver.game import DEFAULT_GAME, SOLVABLE_CELLS, Game, parse_game, require_solvable
+from solver.game import DEFAULT_GAME, SOLVABLE_CELLS, Game, require_solvable
 from solver.index import Index
+from solver.notation import parse_game
 from solver.position import Position, check, parse
 from solver.store import Store
 from solver.symmetry import Symmetry, inverse, symmetries

@@ -13,7 +13,8 @@ from typing import Any
 import click
 
 from solver.errors import Ttt4Error
-from solver.game import DEFAULT_GAME, Game, parse_game, require_solvable
+from solver.game import DEFAULT_GAME, Game, require_solvable
+from solver.notation import parse_game
 
 INTERRUPTED = 130
 

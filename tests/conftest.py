@@ -17,8 +17,9 @@ import pytest
 from hypothesis import settings
 
 from solver.build import build
-from solver.game import Game, grid, parse_game
+from solver.game import Game, grid
 from solver.index import Index
+from solver.notation import parse_game
 from solver.position import Position
 from solver.progress import silent
 from solver.prove import Proof, Summary

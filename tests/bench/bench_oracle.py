@@ -26,7 +26,7 @@ from open_spiel.python.algorithms.minimax import alpha_beta_search
 
 from oracle.oracle import Oracle
 from solver.folders import store_path
-from solver.game import parse_game
+from solver.notation import parse_game
 from solver.position import Position
 
 GAME = parse_game("4,4,4")

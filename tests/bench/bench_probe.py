@@ -16,7 +16,8 @@ from statistics import median, quantiles
 from time import perf_counter
 
 from solver.folders import store_path
-from solver.game import DEFAULT_GAME, Game, parse_game
+from solver.game import DEFAULT_GAME, Game
+from solver.notation import parse_game
 from solver.position import Position
 from solver.scores import Scores
 from solver.store import Store

@@ -14,9 +14,10 @@ from time import perf_counter
 
 import numpy as np
 
-from solver.game import Game, parse_game
+from solver.game import Game
 from solver.halves import board
 from solver.index import UNREACHED
+from solver.notation import parse_game
 from solver.sweep import layers
 from solver.symmetry import Symmetry, symmetries
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from solver.build import build
-from solver.game import parse_game
+from solver.notation import parse_game
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import oracle.drawing
 from oracle import Oracle
 from oracle.drawing import draw, draw_verdicts, verdict
-from solver.game import Game, parse_game
+from solver.game import Game
+from solver.notation import parse_game
 from solver.position import Position
 
 COMMAND = str(Path(sys.executable).with_name("ttt4-query"))

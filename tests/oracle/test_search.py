@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle import Oracle
-from solver.game import parse_game
+from solver.notation import parse_game
 from solver.position import Position
 
 THREES = ["3,3,3", "3,3,3,misere"]

@@ -25,7 +25,7 @@ from play.review import (
     told,
 )
 from play.rules import LineRules, LineState
-from solver.game import parse_game
+from solver.notation import parse_game
 from solver.position import Position
 
 GAMES = ["3,3,3", "3,3,3,misere"]

@@ -18,8 +18,8 @@ from solver.alphabeta import AlphaBeta
 from solver.build import build
 from solver.check import check_all, check_sample
 from solver.errors import SolversDisagree
-from solver.game import parse_game
 from solver.index import UNREACHED
+from solver.notation import parse_game
 from solver.position import Position
 from solver.progress import silent
 from solver.prove import Proof

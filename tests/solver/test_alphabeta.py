@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.alphabeta import AlphaBeta, search
-from solver.game import parse_game
+from solver.notation import parse_game
 from solver.position import Position
 from solver.symmetry import symmetries
 

@@ -18,8 +18,9 @@ from solver.build import build
 from solver.cli import main as solve
 from solver.errors import BoardError, GameError, StoreMismatch
 from solver.folders import build_command, store_name
-from solver.game import Game, parse_game
+from solver.game import Game
 from solver.game_file import LARGEST_BYTES
+from solver.notation import parse_game
 from solver.position import Position, cells_of
 from solver.store import Store
 from solver.symmetry import LARGEST, symmetries
@@ -314,7 +315,7 @@ def test_the_query_answers_on_a_game_from_a_file(run: Callable[..., Any]) -> Non
 
 @pytest.mark.parametrize("name", ["4,4,4", "fano"])
 def test_only_a_game_from_a_file_loads_what_reads_one(name: str) -> None:
-    program = f"import sys; from solver.game import parse_game; parse_game({name!r}); print(*sys.modules)"
+    program = f"import sys; from solver.notation import parse_game; parse_game({name!r}); print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ({"tomllib", "solver.game_file", "sysconfig"} & set(ran.stdout.split()) == set()) == (name == "4,4,4")
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solver.game import Game, grid, parse_game
+from solver.game import Game, grid
 from solver.index import Index, os_when, page_size, rank, unrank, xs_when
+from solver.notation import parse_game
 from solver.symmetry import image, inverse, symmetries
 
 

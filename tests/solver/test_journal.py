@@ -13,8 +13,9 @@ import pytest
 from solver.build import build
 from solver.cli import main
 from solver.errors import SolversDisagree, StoreUnwritable
-from solver.game import Game, parse_game
+from solver.game import Game
 from solver.journal import Journal
+from solver.notation import parse_game
 from solver.progress import Progress
 from solver.store import Store
 from solver.sweep import Chunk, Filled, Layer

@@ -10,8 +10,8 @@ import pytest
 from solver.build import build
 from solver.cli import main
 from solver.errors import TooLarge
-from solver.game import parse_game
 from solver.halves import board
+from solver.notation import parse_game
 from solver.plan import Plan, available_memory, plan
 from solver.store import Store
 from solver.sweep import page_sizes

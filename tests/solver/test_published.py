@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from solver.game import parse_game, require_solvable
+from solver.game import require_solvable
+from solver.notation import parse_game
 
 DATA = Path(__file__).parents[2] / "data"
 PUBLISHED = tomllib.loads((DATA / "published.toml").read_text())

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from solver import sweep
-from solver.game import parse_game
 from solver.halves import board, children
 from solver.index import page_size
+from solver.notation import parse_game
 from solver.position import Position
 from solver.record import halves_in_record
 from solver.symmetry import image, symmetries

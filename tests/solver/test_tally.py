@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from solver.errors import SolversDisagree
-from solver.game import parse_game
 from solver.halves import board
 from solver.manifest import Ply
+from solver.notation import parse_game
 from solver.progress import silent
 from solver.prove import Proof
 from solver.symmetry import Symmetry, image, symmetries
