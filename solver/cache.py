@@ -14,9 +14,9 @@ from pathlib import Path
 from solver.folders import cache_folder
 
 
-def _source_digest() -> str:
-    """A name for the sources as they are: numba itself notices a change in a kernel's own file only."""
-    sources = sorted((file.name, file.read_bytes()) for file in files("solver").iterdir() if file.name[-3:] == ".py")
+def source_digest(package: Path) -> str:
+    """Digest every Python file below a package: numba itself notices a change in a kernel's own file only."""
+    sources = sorted((str(file.relative_to(package)), file.read_bytes()) for file in package.rglob("*.py"))
     return hashlib.sha256(repr(sources).encode()).hexdigest()[:12]
 
 
@@ -31,7 +31,7 @@ def _usable(folder: Path) -> bool:
 
 _FOLDER = cache_folder()
 if "NUMBA_CACHE_DIR" not in os.environ and _FOLDER is not None:
-    os.environ["NUMBA_CACHE_DIR"] = os.path.join(_FOLDER, f"numba-{_source_digest()}")
+    os.environ["NUMBA_CACHE_DIR"] = os.path.join(_FOLDER, f"numba-{source_digest(Path(str(files('solver'))))}")
 
 CACHE = Path(os.environ.get("NUMBA_CACHE_DIR", os.devnull))
 KEEP = _usable(CACHE)
