@@ -16,12 +16,12 @@ from oracle.answers import Analysis, Move, outcome
 from oracle.source import NotSettled, Source, Stored
 from solver.errors import BoardError, GameError, StoreError
 from solver.folders import named_store, store_path
-from solver.game import DEFAULT_GAME, SOLVABLE_CELLS, Game, require_solvable
-from solver.index import Index
-from solver.notation import parse_game
-from solver.position import Position, check, parse
-from solver.store import Store
-from solver.symmetry import Symmetry, inverse, symmetries
+from solver.games.lines import DEFAULT_GAME, SOLVABLE_CELLS, Game, require_solvable
+from solver.games.notation import parse_game
+from solver.games.position import Position, check, parse
+from solver.index.places import Index
+from solver.index.symmetry import Symmetry, inverse, symmetries
+from solver.store.store import Store
 
 SECONDS = 2.0
 """How long a live search may take, if nothing else is said."""
@@ -38,7 +38,7 @@ Default = TypeVar("Default")
 class Oracle:
     """Answers about the positions of one game; a context manager. Threads and forked processes may share it.
 
-    A board is a `Position` or a text that `solver.position.parse` reads, such as `X.../.O../..../....`.
+    A board is a `Position` or a text that `solver.games.position.parse` reads, such as `X.../.O../..../....`.
     One that no game reaches raises BoardError.
     """
 

@@ -8,16 +8,16 @@ ahead gives a position's score if it ends within d plies under best play, else 0
 alpha or less is an upper bound of it, a result of beta or more a lower bound. It carries along the cells
 that would complete a line of either side, which a move changes only on the lines through its cell. A
 position is known under the smallest of its images; what was proved of it is kept from one look to the
-next, and from one question to the next. solver/alphabeta.py has the same ideas, and shares no code.
+next, and from one question to the next. solver/search/alphabeta.py has the same ideas, and shares no code.
 """
 
 from collections.abc import Iterable, Sequence
 from time import monotonic
 
 from oracle.source import Children, NotSettled
-from solver.game import Game
-from solver.position import Position, cells_of, check
-from solver.symmetry import Images, Symmetry
+from solver.games.lines import Game
+from solver.games.position import Position, cells_of, check
+from solver.index.symmetry import Images, Symmetry
 
 _INFINITE = 1 << 30
 _EXACT, _AT_LEAST, _AT_MOST = 0, 1, -1

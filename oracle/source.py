@@ -3,9 +3,9 @@
 from typing import NamedTuple, Protocol
 
 from solver.errors import Ttt4Error
-from solver.position import Position
-from solver.scores import Scores
-from solver.store import Store
+from solver.games.position import Position
+from solver.store.scores import Scores
+from solver.store.store import Store
 
 
 class NotSettled(Ttt4Error):

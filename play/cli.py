@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import click
 from click.core import ParameterSource
 
-from oracle.options import any_game_option, live_option, searching_live, seconds_given, time_option
+from oracle.cli.options import any_game_option, live_option, searching_live, seconds_given, time_option
 from oracle.oracle import QUICK_CELLS
 from play.match import Match
 from play.players import BEST_LEVEL, SECONDS_A_MOVE, Cast, may_resume
@@ -18,10 +18,10 @@ from play.records import Record, load_record
 from play.rules import LineRules
 from play.terminal import Terminal, review_lines, say
 from solver import __version__
-from solver.console import command_errors, plain_where_asked, store_option
+from solver.cli.console import command_errors, plain_where_asked, store_option
 from solver.errors import Ttt4Error
 from solver.folders import games_folder, named_store
-from solver.game import SOLVABLE_CELLS, Game
+from solver.games.lines import SOLVABLE_CELLS, Game
 
 seed_option = click.option("--seed", help="Whatever is drawn by lot is drawn the same way again.")
 
@@ -209,7 +209,7 @@ def _offer_a_store(game: Game, path: str) -> None:
         if answer.strip().lower() in ("", "y", "yes"):
             import subprocess  # only now: this is done once
 
-            command = [sys.executable, "-c", "from solver.cli import run; run()", "build", "--game", game.notation]
+            command = [sys.executable, "-c", "from solver.cli.main import run; run()", "build", "--game", game.notation]
             subprocess.run([*command, "--store", path], stdout=subprocess.DEVNULL, check=False)
     if not os.path.exists(path):
         click.echo(searching_live(game, path), err=True)

@@ -22,7 +22,7 @@ from oracle.oracle import SECONDS, Oracle
 from play.rules import LineState
 from solver.errors import Ttt4Error
 from solver.folders import store_path
-from solver.game import Game
+from solver.games.lines import Game
 
 if TYPE_CHECKING:
     import random

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from play.match import Match
 from play.rules import LineRules, LineState, Status
 from solver.errors import Ttt4Error
-from solver.notation import parse_game
+from solver.games.notation import parse_game
 
 RESULTS = {Status.X_WON: "1-0", Status.O_WON: "0-1", Status.DRAW: "1/2-1/2", Status.IN_PROGRESS: "*"}
 _STATUSES = {result: status for status, result in RESULTS.items()}

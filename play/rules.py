@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, TypeVar
 
-from oracle.drawing import draw
+from oracle.cli.drawing import draw
 from solver.errors import BoardError
-from solver.game import Game
-from solver.position import Position, cells_of
+from solver.games.lines import Game
+from solver.games.position import Position, cells_of
 
 S = TypeVar("S")
 

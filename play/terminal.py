@@ -14,7 +14,7 @@ from threading import Timer
 import click
 
 from oracle.answers import Analysis
-from oracle.drawing import verdicts
+from oracle.cli.drawing import verdicts
 from oracle.oracle import QUICK_CELLS
 from play.match import Match, MatchError, NothingToUndo
 from play.players import Cast, NoMove, Player, PlayerError, chosen, may_resume, read_player

@@ -7,7 +7,7 @@ and then in that of the installed package.
 
 import os
 
-from solver.game import DEFAULT_GAME, Game
+from solver.games.lines import DEFAULT_GAME, Game
 
 
 def store_path(game: Game, given: str | os.PathLike[str] | None = None) -> str:

@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from solver.build import build
-from solver.game import Game, grid
-from solver.index import Index
-from solver.notation import parse_game
-from solver.position import Position
-from solver.progress import silent
-from solver.prove import Proof, Summary
-from solver.sweep import Filled, Pages
-from solver.symmetry import symmetries
+from solver.games.lines import Game, grid
+from solver.games.notation import parse_game
+from solver.games.position import Position
+from solver.index.places import Index
+from solver.index.symmetry import symmetries
+from solver.proof.build import build
+from solver.proof.progress import silent
+from solver.proof.prove import Proof, Summary
+from solver.sweep.layers import Filled, Pages
 
 # A shell that runs the tests in the background ignores SIGINT for them, and then for every command that they interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
-from oracle.cli import main as query
+from oracle.cli.main import main as query
 from play.cli import main as play
-from solver.cli import main as solve
+from solver.cli.main import main as solve
 
 README = Path(__file__).parents[1] / "README.md"
 SHELL = re.findall(r"^    \$ (.+)\n((?:    .*\n|\n(?=    ))*)", README.read_text(), re.MULTILINE)

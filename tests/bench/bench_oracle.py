@@ -26,8 +26,8 @@ from open_spiel.python.algorithms.minimax import alpha_beta_search
 
 from oracle.oracle import Oracle
 from solver.folders import store_path
-from solver.notation import parse_game
-from solver.position import Position
+from solver.games.notation import parse_game
+from solver.games.position import Position
 
 GAME = parse_game("4,4,4")
 OUTCOMES = ("draw", "win", "loss")

@@ -16,11 +16,11 @@ from statistics import median, quantiles
 from time import perf_counter
 
 from solver.folders import store_path
-from solver.game import DEFAULT_GAME, Game
-from solver.notation import parse_game
-from solver.position import Position
-from solver.scores import Scores
-from solver.store import Store
+from solver.games.lines import DEFAULT_GAME, Game
+from solver.games.notation import parse_game
+from solver.games.position import Position
+from solver.store.scores import Scores
+from solver.store.store import Store
 
 
 def main() -> None:

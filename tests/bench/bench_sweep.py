@@ -14,12 +14,12 @@ from time import perf_counter
 
 import numpy as np
 
-from solver.game import Game
-from solver.halves import board
-from solver.index import UNREACHED
-from solver.notation import parse_game
-from solver.sweep import layers
-from solver.symmetry import Symmetry, symmetries
+from solver.games.lines import Game
+from solver.games.notation import parse_game
+from solver.index.places import UNREACHED
+from solver.index.symmetry import Symmetry, symmetries
+from solver.sweep.halves import board
+from solver.sweep.layers import layers
 
 Counts = tuple[int, int, int]
 

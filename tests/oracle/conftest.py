@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from solver.build import build
-from solver.notation import parse_game
+from solver.games.notation import parse_game
+from solver.proof.build import build
 
 
 @pytest.fixture(scope="session")

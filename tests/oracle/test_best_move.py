@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from oracle import Oracle
 from solver.errors import BoardError
-from solver.game import grid
-from solver.position import Position, parse
-from solver.symmetry import Symmetry, image, symmetries
+from solver.games.lines import grid
+from solver.games.position import Position, parse
+from solver.index.symmetry import Symmetry, image, symmetries
 
 FOUR = grid(4, 4, 4)
 RULES4 = naive.Game(4, 4, 4)

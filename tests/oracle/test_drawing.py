@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle.drawing
+import oracle.cli.drawing
 from oracle import Oracle
-from oracle.drawing import draw, draw_verdicts, verdict
-from solver.game import Game
-from solver.notation import parse_game
-from solver.position import Position
+from oracle.cli.drawing import draw, draw_verdicts, verdict
+from solver.games.lines import Game
+from solver.games.notation import parse_game
+from solver.games.position import Position
 
 COMMAND = str(Path(sys.executable).with_name("ttt4-query"))
 GAMES = ["3,3,3", "3,3,3,misere", "2,4,2", "4,4,3", "1,8,3", "8,1,3", "4,4,4,misere", "5,5,4"]
@@ -200,5 +200,5 @@ def test_the_example_in_the_docstring_is_a_drawing(store3: Path) -> None:
     with Oracle("3,3,3", store3) as asked:
         drawn = draw_verdicts(at("3,3,3", "XX.OO...."), asked.analysis("XX./OO./..."))
     assert click.unstyle(drawn) == "\n".join(
-        line.removeprefix("    ") for line in str(oracle.drawing.__doc__).split("\n\n")[1].split("\n")
+        line.removeprefix("    ") for line in str(oracle.cli.drawing.__doc__).split("\n\n")[1].split("\n")
     )

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from oracle import Analysis, Move, Oracle
 from solver.errors import BoardError, GameError, StoreError, StoreMismatch, StoreMissing
 from solver.folders import store_name
-from solver.game import grid
-from solver.position import Position, parse
-from solver.symmetry import image, symmetries
+from solver.games.lines import grid
+from solver.games.position import Position, parse
+from solver.index.symmetry import image, symmetries
 
 FOUR = grid(4, 4, 4)
 RULES4 = naive.Game(4, 4, 4)

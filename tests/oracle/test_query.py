@@ -18,11 +18,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.cli import main
+from oracle.cli.main import main
 from solver import __version__
 from solver.errors import BoardError
-from solver.game import grid
-from solver.position import parse
+from solver.games.lines import grid
+from solver.games.position import parse
 
 FOUR = grid(4, 4, 4)
 COMMAND = str(Path(sys.executable).with_name("ttt4-query"))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle import Oracle
-from solver.notation import parse_game
-from solver.position import Position
+from solver.games.notation import parse_game
+from solver.games.position import Position
 
 THREES = ["3,3,3", "3,3,3,misere"]
 FOURS = ["4,4,4", "4,4,4,misere"]

@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle import Analysis, NotSettled, Oracle
-from solver.game import grid
-from solver.position import Position
+from solver.games.lines import grid
+from solver.games.position import Position
 
 LARGE = naive.Game(15, 15, 5)
 LARGE_GAME = grid(15, 15, 5)

@@ -14,9 +14,9 @@ import pytest
 
 from oracle import Oracle
 from solver.errors import StoreError
-from solver.game import grid
-from solver.position import Position
-from solver.sealed import SealedFile
+from solver.games.lines import grid
+from solver.games.position import Position
+from solver.store.sealed import SealedFile
 
 FOUR = grid(4, 4, 4)
 RULES4 = naive.Game(4, 4, 4)
@@ -72,8 +72,8 @@ def test_threads_are_told_what_one_is_told(store4: Path) -> None:
 def test_threads_are_told_what_one_is_told_however_little_is_kept(
     store4: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("solver.store._CACHED_BYTES", 5000)
-    monkeypatch.setattr("solver.index._KEPT", 50)
+    monkeypatch.setattr("solver.store.store._CACHED_BYTES", 5000)
+    monkeypatch.setattr("solver.index.places._KEPT", 50)
     monkeypatch.setattr("oracle.oracle._KEPT", 50)
     positions = boards(150)
     with Oracle(FOUR, store4) as alone:

@@ -13,7 +13,7 @@ import lmdb
 import pytest
 from stores import seal_anew
 
-from oracle.cli import main
+from oracle.cli.main import main
 
 EMPTY = ".../.../..."
 THREE = ["--game", "3,3,3"]
@@ -23,10 +23,19 @@ Run = Callable[..., Any]
 LISTING = """
 import atexit, sys
 atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))
-from oracle.cli import main
+from oracle.cli.main import main
 main()
 """
-SLOW_TO_LOAD = {"numba", "numpy", "llvmlite", "hashlib", "multiprocessing", "pathlib", "solver.writer", "solver.build"}
+SLOW_TO_LOAD = {
+    "numba",
+    "numpy",
+    "llvmlite",
+    "hashlib",
+    "multiprocessing",
+    "pathlib",
+    "solver.store.writer",
+    "solver.proof.build",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +69,7 @@ def refused(ran: Any, code: int, *words: str) -> bool:
 @pytest.mark.parametrize("asked", [[EMPTY], [EMPTY, "--json"], ["-"], ["--moves", "b2 a1"]])
 def test_an_answer_from_a_store_loads_no_compiler_no_search_and_no_writer(asked: list[str], store3: Path) -> None:
     modules = loaded(*asked, *THREE, "--store", store3)
-    assert {"lmdb", "solver.store"} <= modules
+    assert {"lmdb", "solver.store.store"} <= modules
     assert not modules & (SLOW_TO_LOAD | {"oracle.search"})
 
 

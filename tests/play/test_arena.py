@@ -17,8 +17,8 @@ from play.arena import Meeting, Standing, interval, meet, round_robin
 from play.cli import main
 from play.players import Cast
 from play.standings import cross_table
-from solver.game import grid
-from solver.notation import parse_game
+from solver.games.lines import grid
+from solver.games.notation import parse_game
 
 Run = Callable[..., Any]
 FOUR = grid(4, 4, 4)

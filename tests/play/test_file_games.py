@@ -13,7 +13,7 @@ from play.match import Match
 from play.players import Cast
 from play.records import Record, read_record
 from play.rules import LineRules
-from solver.notation import parse_game
+from solver.games.notation import parse_game
 
 GAMES = Path(__file__).parents[2] / "data" / "games"
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from play.match import CellTaken, Match, MatchError, MatchOver, NoSuchMove, NothingToRedo, NothingToUndo, OutOfTurn
 from play.rules import LineRules, LineState, Status
 from solver.errors import BoardError
-from solver.game import Game
-from solver.notation import parse_game
+from solver.games.lines import Game
+from solver.games.notation import parse_game
 
 GAMES = ["4,4,4", "3,3,3", "4,4,4,misere", "3,3,3,misere", "3,4,3"]
 LARGE = ["15,15,5", "100,100,5"]

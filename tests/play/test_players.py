@@ -17,9 +17,9 @@ from oracle.answers import outcome
 from play.players import BEST_LEVEL, Cast, PlayerError, chosen, one_line, read_player
 from play.rules import LineState
 from solver.errors import BoardError
-from solver.game import Game
-from solver.notation import parse_game
-from solver.position import Position
+from solver.games.lines import Game
+from solver.games.notation import parse_game
+from solver.games.position import Position
 
 LEVELS = [f"oracle:{level}" for level in range(BEST_LEVEL + 1)]
 KINDS = ["random", "rules", "search", "oracle", "first", *LEVELS]

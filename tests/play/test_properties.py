@@ -14,9 +14,9 @@ from oracle.oracle import Oracle
 from play.match import CellTaken, Match, MatchOver, OutOfTurn
 from play.players import Cast
 from play.rules import LineRules, LineState, Status
-from solver.alphabeta import AlphaBeta, search
-from solver.game import grid
-from solver.symmetry import symmetries
+from solver.games.lines import grid
+from solver.index.symmetry import symmetries
+from solver.search.alphabeta import AlphaBeta, search
 
 GAME = grid(4, 4, 4)
 RULES = LineRules(GAME)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from play.match import Match
 from play.records import Record, RecordError, export_record, load_record, read_record, save_record
 from play.rules import LineRules, Status
-from solver.notation import parse_game
+from solver.games.notation import parse_game
 
 GAMES = ["4,4,4", "3,3,3", "3,3,3,misere", "3,4,3", "5,5,4", "15,15,5", "2,30,2"]
 RESULTS = {Status.X_WON: "1-0", Status.O_WON: "0-1", Status.DRAW: "1/2-1/2", Status.IN_PROGRESS: "*"}

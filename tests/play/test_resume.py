@@ -14,7 +14,7 @@ import pytest
 from play.match import Match
 from play.records import Record, read_record, save_record
 from play.rules import LineRules
-from solver.notation import parse_game
+from solver.games.notation import parse_game
 
 pytestmark = pytest.mark.usefixtures("home")
 

@@ -25,8 +25,8 @@ from play.review import (
     told,
 )
 from play.rules import LineRules, LineState
-from solver.notation import parse_game
-from solver.position import Position
+from solver.games.notation import parse_game
+from solver.games.position import Position
 
 GAMES = ["3,3,3", "3,3,3,misere"]
 CHANGES = {(1, 0): GAVE_WIN, (0, -1): DRAW_LOST, (1, -1): WIN_LOST}

@@ -18,7 +18,7 @@ atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))
 from play.cli import main
 main()
 """
-SLOW_TO_LOAD = {"numba", "numpy", "llvmlite", "hashlib", "multiprocessing", "solver.writer", "solver.build"}
+SLOW_TO_LOAD = {"numba", "numpy", "llvmlite", "hashlib", "multiprocessing", "solver.store.writer", "solver.proof.build"}
 
 
 @pytest.mark.parametrize("game", ["3,3,3", "4,4,4", "15,15,5"])
@@ -112,7 +112,7 @@ def test_while_a_store_serves_no_compiler_and_no_writer_is_loaded(other: str, st
     ran = subprocess.run(command, input="b2\nhint\nshow\nwhy\nquit\n", capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     modules = set(ran.stderr.splitlines()[-1].split())
-    assert {"lmdb", "solver.store"} <= modules
+    assert {"lmdb", "solver.store.store"} <= modules
     assert not modules & (SLOW_TO_LOAD | {"oracle.search"})
 
 

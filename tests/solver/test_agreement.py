@@ -14,19 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stores import content_digest
 
-from solver.alphabeta import AlphaBeta
-from solver.build import build
-from solver.check import check_all, check_sample
 from solver.errors import SolversDisagree
-from solver.index import UNREACHED
-from solver.notation import parse_game
-from solver.position import Position
-from solver.progress import silent
-from solver.prove import Proof
-from solver.store import Store
-from solver.sweep import Chunk, Filled, Layer
-from solver.symmetry import symmetries
-from solver.verify import verify
+from solver.games.notation import parse_game
+from solver.games.position import Position
+from solver.index.places import UNREACHED
+from solver.index.symmetry import symmetries
+from solver.proof.build import build
+from solver.proof.check import check_all, check_sample
+from solver.proof.progress import silent
+from solver.proof.prove import Proof
+from solver.proof.verify import verify
+from solver.search.alphabeta import AlphaBeta
+from solver.store.store import Store
+from solver.sweep.layers import Chunk, Filled, Layer
 
 BOTH = ["3,3,3", "3,4,3", "4,4,3", "4,4,4"]
 TINY = [f"{m},{n},{k}" for m, n in product(range(1, 9), repeat=2) if m * n <= 8 for k in range(1, max(m, n) + 1)]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solver.alphabeta import AlphaBeta, search
-from solver.notation import parse_game
-from solver.position import Position
-from solver.symmetry import symmetries
+from solver.games.notation import parse_game
+from solver.games.position import Position
+from solver.index.symmetry import symmetries
+from solver.search.alphabeta import AlphaBeta, search
 
 WINDOWED = ["4,4,4", "4,4,4,misere", "4,4,3", "4,4,3,misere", "3,3,3", "3,3,3,misere", "3,4,3", "3,4,3,misere"]
 

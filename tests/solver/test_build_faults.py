@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 from stores import content_digest
 
-from solver.build import _interrupts_kept, build, compile_kernels
-from solver.cli import main
+from solver.cli.main import main
 from solver.errors import StoreUnwritable
-from solver.game import Game, grid
-from solver.journal import Journal
-from solver.store import Store
-from solver.symmetry import symmetries
+from solver.games.lines import Game, grid
+from solver.index.symmetry import symmetries
+from solver.proof.build import _interrupts_kept, build, compile_kernels
+from solver.store.journal import Journal
+from solver.store.store import Store
 
 THREE = grid(3, 3, 3)
 FOUR = grid(4, 4, 4)
@@ -143,8 +143,9 @@ def test_a_build_needs_no_home(tmp_path: Path, store3: Path, solve_process: Any)
 @pytest.mark.parametrize("home", [None, "", "relative", "/proc/nonexistent", "/dev/null"])
 def test_kernels_compile_without_a_home(home: str | None, tmp_path: Path) -> None:
     code = (
-        "from solver.cache import CACHE; from solver.halves import board, halves; from solver.game import grid; "
-        "from solver.symmetry import symmetries as s; g = grid(3, 3, 3); print(len(halves(board(g, s(g)), 2)[0]))"
+        "from solver.kernels.cache import CACHE; from solver.sweep.halves import board, halves; "
+        "from solver.games.lines import grid; "
+        "from solver.index.symmetry import symmetries as s; g = grid(3, 3, 3); print(len(halves(board(g, s(g)), 2)[0]))"
     )
     env = {} if home is None else {"HOME": home}
     ran = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True)
@@ -154,7 +155,7 @@ def test_kernels_compile_without_a_home(home: str | None, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_a_damaged_cache_of_kernels_is_mended_unseen(store3: Path, tmp_path: Path, solve_process: Any) -> None:
-    from solver.cache import CACHE
+    from solver.kernels.cache import CACHE
 
     cache, path = tmp_path / "cache", tmp_path / "s"
     shutil.copytree(CACHE, cache)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.cache import source_digest
+from solver.kernels.cache import source_digest
 
 FILES = ["kernel.py", "inner/__init__.py", "inner/kernel.py", "inner/most/kernel.py"]
 

@@ -9,21 +9,21 @@ from typing import Any
 import click
 import pytest
 
-import oracle.cli
+import oracle.cli.main
 import play.cli
-import solver.cli
-from solver.game import grid
-from solver.index import UNREACHED, page_size
-from solver.manifest import Manifest, Ply
-from solver.record import record_key, unpacked, with_checksum
-from solver.store import Store
-from solver.writer import Record, StoreWriter, digest, digest_of_layers, pack
+import solver.cli.main
+from solver.games.lines import grid
+from solver.index.places import UNREACHED, page_size
+from solver.store.manifest import Manifest, Ply
+from solver.store.record import record_key, unpacked, with_checksum
+from solver.store.store import Store
+from solver.store.writer import Record, StoreWriter, digest, digest_of_layers, pack
 
 THREE = grid(3, 3, 3)
 EMPTY = ".../.../..."
 FORTY = "X.../.O../..../...."
-SOLVE = solver.cli.main
-QUERY = oracle.cli.main
+SOLVE = solver.cli.main.main
+QUERY = oracle.cli.main.main
 READERS = [(SOLVE, "verify"), (SOLVE, "info"), (QUERY, EMPTY)]
 Run = Callable[..., Any]
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from solver.build import build
-from solver.cli import main
+from solver.cli.main import main
 from solver.errors import StoreDamaged, Ttt4Error
-from solver.game import grid
-from solver.position import Position
-from solver.scores import Scores
-from solver.store import Store
+from solver.games.lines import grid
+from solver.games.position import Position
+from solver.proof.build import build
+from solver.store.scores import Scores
+from solver.store.store import Store
 
 THREE = grid(3, 3, 3)
 FOUR = grid(4, 4, 4)
@@ -174,7 +174,7 @@ def test_only_errors_of_ours_come_from_a_file_that_verify_is_given(
     rng, whole = random.Random(3), store4.read_bytes()
 
     def verified() -> str:
-        from solver.verify import verify
+        from solver.proof.verify import verify
 
         bad = []
         for _ in range(150):

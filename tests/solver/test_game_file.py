@@ -13,17 +13,17 @@ import naive
 import pytest
 
 from oracle import Oracle
-from oracle.cli import main as query
-from solver.build import build
-from solver.cli import main as solve
+from oracle.cli.main import main as query
+from solver.cli.main import main as solve
 from solver.errors import BoardError, GameError, StoreMismatch
 from solver.folders import build_command, store_name
-from solver.game import Game
-from solver.game_file import LARGEST_BYTES
-from solver.notation import parse_game
-from solver.position import Position, cells_of
-from solver.store import Store
-from solver.symmetry import LARGEST, symmetries
+from solver.games.files import LARGEST_BYTES
+from solver.games.lines import Game
+from solver.games.notation import parse_game
+from solver.games.position import Position, cells_of
+from solver.index.symmetry import LARGEST, symmetries
+from solver.proof.build import build
+from solver.store.store import Store
 
 GAMES = Path(__file__).parents[2] / "data" / "games"
 SHIPPED = ["affine3", "affine4", "corners", "cross", "cube3", "fano", "projective3", "torus4"]
@@ -315,9 +315,9 @@ def test_the_query_answers_on_a_game_from_a_file(run: Callable[..., Any]) -> Non
 
 @pytest.mark.parametrize("name", ["4,4,4", "fano"])
 def test_only_a_game_from_a_file_loads_what_reads_one(name: str) -> None:
-    program = f"import sys; from solver.notation import parse_game; parse_game({name!r}); print(*sys.modules)"
+    program = f"import sys; from solver.games.notation import parse_game; parse_game({name!r}); print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ({"tomllib", "solver.game_file", "sysconfig"} & set(ran.stdout.split()) == set()) == (name == "4,4,4")
+    assert ({"tomllib", "solver.games.files", "sysconfig"} & set(ran.stdout.split()) == set()) == (name == "4,4,4")
 
 
 def test_the_games_with_names_are_listed_with_what_they_are(kept: Path, run: Any) -> None:

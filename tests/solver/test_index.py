@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solver.game import Game, grid
-from solver.index import Index, os_when, page_size, rank, unrank, xs_when
-from solver.notation import parse_game
-from solver.symmetry import image, inverse, symmetries
+from solver.games.lines import Game, grid
+from solver.games.notation import parse_game
+from solver.index.places import Index, os_when, page_size, rank, unrank, xs_when
+from solver.index.symmetry import image, inverse, symmetries
 
 
 def indexed(name: str) -> tuple[Game, Index]:

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from solver.build import build
-from solver.cli import main
+from solver.cli.main import main
 from solver.errors import SolversDisagree, StoreUnwritable
-from solver.game import Game
-from solver.journal import Journal
-from solver.notation import parse_game
-from solver.progress import Progress
-from solver.store import Store
-from solver.sweep import Chunk, Filled, Layer
-from solver.symmetry import symmetries
+from solver.games.lines import Game
+from solver.games.notation import parse_game
+from solver.index.symmetry import symmetries
+from solver.proof.build import build
+from solver.proof.progress import Progress
+from solver.store.journal import Journal
+from solver.store.store import Store
+from solver.sweep.layers import Chunk, Filled, Layer
 
 GAMES = ["3,3,3", "3,3,3,misere", "3,4,3", "2,5,3,misere", "1,7,3", "4,4,4"]
 
@@ -143,7 +143,7 @@ def test_a_journal_that_is_altered_while_the_store_is_written_is_noticed_and_kep
     tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int]
 ) -> None:
     game, path, partial = parse_game("4,4,4"), tmp_path / "s", tmp_path / "s.partial"
-    searching = "solver.build._search_empty_board"  # which is done when all is solved and nothing is written
+    searching = "solver.proof.build._search_empty_board"  # which is done when all is solved and nothing is written
 
     def alter(by: int) -> Callable[..., None]:
         def altered(*_: object) -> None:
@@ -175,7 +175,7 @@ def test_a_build_interrupted_when_its_store_is_in_place_leaves_nothing_else(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("solver.writer.suppress", interrupted)
+    monkeypatch.setattr("solver.store.writer.suppress", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build(parse_game("3,3,3"), tmp_path / "s", jobs=1)
     assert [file.name for file in tmp_path.iterdir()] == ["s"]

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from solver.build import build
-from solver.cli import main
+from solver.cli.main import main
 from solver.errors import TooLarge
-from solver.halves import board
-from solver.notation import parse_game
-from solver.plan import Plan, available_memory, plan
-from solver.store import Store
-from solver.sweep import page_sizes
-from solver.symmetry import image, symmetries
+from solver.games.notation import parse_game
+from solver.index.symmetry import image, symmetries
+from solver.proof.build import build
+from solver.proof.plan import Plan, available_memory, plan
+from solver.store.store import Store
+from solver.sweep.halves import board
+from solver.sweep.layers import page_sizes
 
 GAMES = ["3,3,3", "3,4,3", "2,5,3,misere", "1,9,4", "3,3,1"]
 
@@ -57,7 +57,7 @@ def test_threads_beyond_the_cores_save_no_time() -> None:
 @pytest.mark.parametrize(
     ("what", "patched"),
     [
-        ("memory", ("solver.plan.available_memory", lambda: 1 << 20)),
+        ("memory", ("solver.proof.plan.available_memory", lambda: 1 << 20)),
         ("disk", ("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1 << 10}))),
     ],
 )
@@ -76,7 +76,7 @@ def test_what_the_machine_has_no_room_for_is_refused_in_one_line_with_the_number
 
 
 def test_a_store_is_not_verified_where_memory_is_short(store3: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
-    monkeypatch.setattr("solver.plan.available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("solver.proof.plan.available_memory", lambda: 1 << 20)
     assert run(main, "verify", "--game", "3,3,3", "--store", store3).code == 1
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.errors import BoardError
-from solver.game import Game, grid
-from solver.notation import parse_game
-from solver.position import Position, check, is_reachable, parse
+from solver.games.lines import Game, grid
+from solver.games.notation import parse_game
+from solver.games.position import Position, check, is_reachable, parse
 
 GAMES = ["4,4,4", "4,4,4,misere", "3,3,3", "3,4,3", "4,4,3", "3,3,3,misere", "5,5,4", "1,8,3"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from solver.game import require_solvable
-from solver.notation import parse_game
+from solver.games.lines import require_solvable
+from solver.games.notation import parse_game
 
 DATA = Path(__file__).parents[2] / "data"
 PUBLISHED = tomllib.loads((DATA / "published.toml").read_text())

@@ -13,24 +13,24 @@ import lmdb
 import pytest
 from stores import content_digest, seal_anew
 
-from solver.build import build
-from solver.cli import main
+from solver.cli.main import main
 from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, StoreMissing
-from solver.game import Game, grid
-from solver.index import UNREACHED, Index, page_size
-from solver.manifest import Manifest, Ply
-from solver.position import Position, is_reachable, parse
-from solver.scores import Scores
-from solver.store import Store
-from solver.symmetry import symmetries
-from solver.writer import StoreWriter, digest, digest_of_layers, pack
+from solver.games.lines import Game, grid
+from solver.games.position import Position, is_reachable, parse
+from solver.index.places import UNREACHED, Index, page_size
+from solver.index.symmetry import symmetries
+from solver.proof.build import build
+from solver.store.manifest import Manifest, Ply
+from solver.store.scores import Scores
+from solver.store.store import Store
+from solver.store.writer import StoreWriter, digest, digest_of_layers, pack
 
 THREE = grid(3, 3, 3)
 FOUR = grid(4, 4, 4)
 
 
 class Decoded:
-    """A store read by nothing but what the docstrings of solver/store.py and solver/index.py say."""
+    """A store read by nothing but what the docstrings of solver/store/store.py and solver/index/places.py say."""
 
     def __init__(self, path: Path) -> None:
         self.pages: dict[tuple[int, int], list[int]] = {}
@@ -329,7 +329,7 @@ def test_a_manifest_survives_being_written(store3: Path) -> None:
 
 @pytest.mark.parametrize("limit", [0, 1000, 20_000])
 def test_every_page_is_found_however_few_are_kept(limit: int, store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solver.store._CACHED_BYTES", limit)
+    monkeypatch.setattr("solver.store.store._CACHED_BYTES", limit)
     with Store(store4) as store:
         assert all(store.page(empty, half) == page for empty, half, page in store.pages())
 

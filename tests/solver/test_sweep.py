@@ -9,13 +9,13 @@ import naive
 import numpy as np
 import pytest
 
-from solver import sweep
-from solver.halves import board, children
-from solver.index import page_size
-from solver.notation import parse_game
-from solver.position import Position
-from solver.record import halves_in_record
-from solver.symmetry import image, symmetries
+from solver.games.notation import parse_game
+from solver.games.position import Position
+from solver.index.places import page_size
+from solver.index.symmetry import image, symmetries
+from solver.store.record import halves_in_record
+from solver.sweep import layers as sweep
+from solver.sweep.halves import board, children
 
 
 def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dict[Any, bytes]:

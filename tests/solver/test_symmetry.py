@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solver.game import Game, grid
-from solver.index import Index
-from solver.notation import parse_game
-from solver.symmetry import LARGEST, Images, Symmetry, image, inverse, symmetries
+from solver.games.lines import Game, grid
+from solver.games.notation import parse_game
+from solver.index.places import Index
+from solver.index.symmetry import LARGEST, Images, Symmetry, image, inverse, symmetries
 
 ORDERS = {"4,4,4": 32, "4,4,3": 8, "3,4,3": 4, "3,3,3": 8, "5,5,5": 32, "5,5,4": 8, "4,5,4": 4, "2,2,1": 24, "1,1,1": 1}
 SMALL = [

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from solver.errors import SolversDisagree
-from solver.halves import board
-from solver.manifest import Ply
-from solver.notation import parse_game
-from solver.progress import silent
-from solver.prove import Proof
-from solver.symmetry import Symmetry, image, symmetries
-from solver.tally import tally
+from solver.games.notation import parse_game
+from solver.index.symmetry import Symmetry, image, symmetries
+from solver.proof.progress import silent
+from solver.proof.prove import Proof
+from solver.store.manifest import Ply
+from solver.sweep.halves import board
+from solver.sweep.tally import tally
 
 SMALL = ["3,3,3", "3,3,3,misere", "2,4,3", "2,4,3,misere", "1,8,3", "2,6,2", "2,6,2,misere", "3,4,3", "3,4,3,misere"]
 

@@ -1,0 +1,118 @@
+"""`ttt4-query`: what is known of a position."""
+
+import json
+import os
+import re
+import sys
+from contextlib import suppress
+
+import click
+
+from oracle.answers import Analysis
+from oracle.cli.drawing import draw_verdicts
+from oracle.cli.options import any_game_option, live_option, searching_live, time_option
+from oracle.oracle import Oracle
+from solver import __version__
+from solver.cli.console import command_errors, plain_where_asked, store_option
+from solver.errors import BoardError, Ttt4Error
+from solver.games.lines import Game
+from solver.games.position import Position, after_moves, parse
+
+
+class _BoardCommand(click.Command):
+    """A command to which `-X-/-O-/---` is a board, and no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" not in args:
+            boards = [arg for arg in args if re.fullmatch(r"-[0-9]*[XxOo._\-/][XxOo._\-/0-9]*", arg)]
+            args = [*(arg for arg in args if arg not in boards), "--", *boards]
+        return super().parse_args(ctx, args)
+
+
+@click.command("ttt4-query", cls=_BoardCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("board", required=False)
+@click.option("--moves", metavar="MOVES", help="The moves that led to the position, instead of BOARD: 'b2 c3 a1'.")
+@any_game_option
+@store_option
+@live_option
+@time_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.version_option(__version__, prog_name="ttt4-query")
+@command_errors
+def main(
+    board: str | None, moves: str | None, game: Game, store: str | None, live: bool, seconds: float, as_json: bool
+) -> None:
+    """Tell who wins from BOARD, how soon, and what every move leads to, with best play by both.
+
+    BOARD is its rows from the top, joined by /, with X, O and . for an empty cell: X.../.O../..../.... .
+    With - boards are read from standard input, one a line, and answered with one JSON object a line.
+
+    Answers come from the game's store, which ttt4-solve build makes, or else from a live search.
+
+    Exit codes: 0 done, 1 some lines were no boards, 2 wrong usage or a bad board, 3 no such store, 4 a
+    damaged store, 130 interrupted.
+    """
+    if (board is None) == (moves is None):
+        raise click.UsageError("give one of BOARD, - and --moves: ttt4-query X.../.O../..../....")
+    position = None
+    if board != "-":
+        position = parse(game, board) if board is not None else after_moves(game, moves or "")
+    plain_where_asked()
+    with Oracle(game, store, live=live, seconds=seconds) as oracle:
+        if oracle.source == "search" and not live:
+            click.echo(searching_live(oracle.game, oracle.path), err=True)
+        if position is None:
+            sys.exit(_answer_lines(oracle))
+        analysis = oracle.analysis(position)
+        if as_json:
+            click.echo(analysis.as_json())
+        else:
+            click.echo(_page(oracle, position, analysis))
+
+
+def _answer_lines(oracle: Oracle) -> int:
+    """Answer each line of standard input; the exit code, 1 if some were no boards."""
+    if sys.stdin is None or sys.stdout is None:
+        raise Ttt4Error("standard input or output is closed: boards are read from the one and answered on the other")
+    failed = 0
+    for line in sys.stdin.buffer:
+        board = line.decode(errors="replace").strip()
+        try:
+            answer = oracle.analysis(board).as_json()
+        except BoardError as error:
+            answer = json.dumps({"error": str(error), "board": board})
+            failed = 1
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()  # whoever asks board by board waits for this one
+    return failed
+
+
+def _page(oracle: Oracle, position: Position, analysis: Analysis) -> str:
+    said: list[str] = [draw_verdicts(position, analysis), ""]
+    if analysis.over:
+        said.append(f"{analysis.verdict[0].upper()}{analysis.verdict[1:]}.")
+    else:
+        said += [
+            f"{analysis.to_move} to move: {analysis.verdict}.",
+            _listed("Best", analysis.best),
+            _listed("Main line", analysis.mainline),
+            "",
+            f"For {analysis.to_move}: +n wins in n plies, = draws, -n loses in n plies, * best"
+            + (", ? not settled." if not analysis.exact else "."),
+        ]
+    return "\n".join([*said, _origin(oracle, analysis)])
+
+
+def _listed(title: str, moves: tuple[str, ...]) -> str:
+    return click.wrap_text(" ".join(moves), 79, f"{title:10} ", " " * 11)
+
+
+def _origin(oracle: Oracle, analysis: Analysis) -> str:
+    if analysis.source == "store":
+        with suppress(OSError):  # somebody deleted the current folder
+            path = os.path.relpath(oracle.path)
+            return f"From the store {oracle.path if path.startswith(os.pardir) else path}."
+        return f"From the store {oracle.path}."
+    if analysis.exact:
+        return "From a live search: exact."
+    return f"From a live search, not finished in {oracle.seconds:g} s: allow more with --time."

@@ -1,0 +1,1 @@
+"""The command ttt4-solve, and what all commands share."""

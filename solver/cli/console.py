@@ -1,0 +1,88 @@
+"""What every command shares: its options, and how an error ends it.
+
+Standard output is for data, standard error for talk.
+"""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from io import TextIOWrapper
+from typing import Any
+
+import click
+
+from solver.errors import Ttt4Error
+from solver.games.lines import DEFAULT_GAME, Game, require_solvable
+from solver.games.notation import parse_game
+
+INTERRUPTED = 130
+
+
+class Refusal(click.ClickException):
+    """An error of ours on its way out of a command: one line, and its own exit code."""
+
+    def __init__(self, error: Ttt4Error) -> None:
+        """Carry the error's message and code."""
+        super().__init__(str(error).replace("\n", "\\n"))
+        self.exit_code = error.exit_code  # type: ignore[misc]  # click declares it for the class
+
+
+class GameType(click.ParamType[Game]):
+    """A game's notation, such as 4,4,4 or fano, as an option's value."""
+
+    name = "GAME"
+
+    def __init__(self, *, solvable: bool = True) -> None:
+        """Take any game, or only those that can be solved."""
+        self.solvable = solvable
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
+        """The game that was named."""
+        try:
+            game = value if isinstance(value, Game) else parse_game(value)
+            if self.solvable:
+                require_solvable(game)
+            return game
+        except Ttt4Error as error:
+            raise Refusal(error) from error
+
+
+game_option = click.option(
+    "--game", type=GameType(), default=DEFAULT_GAME, show_default=True,
+    help="Rows, columns, how many in a row, or a game's name or file.toml; at most 27 cells. "
+    "In 3,3,3,misere whoever completes a line loses.",
+)  # fmt: skip
+store_option = click.option(
+    "--store", type=click.Path(), help="The store's path, instead of the usual place (or set TTT4_STORE)."
+)
+
+
+def plain_where_asked() -> None:
+    """Use no colour if NO_COLOR is set or the terminal has none, and no letters that the output has not."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        click.get_current_context().color = False
+
+
+def command_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a refusal one line on standard error and its exit code, and Ctrl-C one line and 130."""
+
+    @functools.wraps(command)
+    def guarded(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except Ttt4Error as error:
+            raise Refusal(error) from error
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            sys.exit(INTERRUPTED)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)  # whoever reads has read enough
+        except OSError as error:
+            raise Refusal(Ttt4Error(f"the system refused: {error.strerror or error}")) from error
+
+    return guarded

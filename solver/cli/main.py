@@ -1,0 +1,186 @@
+"""`ttt4-solve`: build a store, verify it, tell what is in it, measure."""
+
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from solver import __version__
+from solver.cli.console import GameType, command_errors, game_option, store_option
+from solver.cli.progress_line import ProgressLine
+from solver.folders import store_path
+from solver.games.lines import Game
+from solver.games.position import cells_of
+from solver.store.manifest import Manifest
+from solver.store.store import Store
+
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(1, 1024),
+    default=os.cpu_count() or 1,
+    show_default="all cores",
+    help="How many threads work.",
+)
+
+
+def run() -> None:
+    """Be the command `ttt4-solve`, and end without taking numba down, which lasts a fifth of a second."""
+    try:
+        main()
+    except SystemExit as end:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done, and said
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            with suppress(OSError):
+                stream.flush()
+        os._exit(end.code if isinstance(end.code, int) else 1)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ttt4-solve")
+def main() -> None:
+    """Solve 4x4 tic-tac-toe, or a game of its kind, and keep every score in a store.
+
+    A store is written to data/ when run inside a checkout, elsewhere to the user's data folder.
+    """
+
+
+@main.command()
+@game_option
+@store_option
+@jobs_option
+@click.option("--force", is_flag=True, help="Build even if there is a store already.")
+@command_errors
+def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
+    """Solve a game with two independent solvers and write its store."""
+    path = store_path(game, store)
+    if os.path.exists(path) and not force:
+        with Store(path, game) as present:
+            click.echo(f"{path} holds {game.name} already ({os.stat(path).st_size:,} bytes, digest "
+                       f"{present.manifest.digest[:12]}); --force builds it anew")  # fmt: skip
+        return
+    from solver.proof.build import build as build_store
+
+    line = ProgressLine()
+    try:
+        report = build_store(game, path, jobs=jobs, tell=line)
+    except KeyboardInterrupt:
+        line.clear()
+        if os.path.exists(f"{path}.partial"):
+            click.echo(f"What was solved is kept in {path}.partial: the same command goes on with it.", err=True)
+        raise
+    finally:
+        line.clear()
+    for name, value in _about(report.manifest) + report.facts():
+        click.echo(f"{name:12} {value}")
+
+
+@main.command()
+@game_option
+@store_option
+@jobs_option
+@click.option("--sample", type=click.IntRange(0), help="Check about so many places of each ply by alpha-beta, not all.")
+@command_errors
+def verify(game: Game, store: str | None, jobs: int, sample: int | None) -> None:
+    """Prove a store: structure, checksums, counts, every score."""
+    path = store_path(game, store)
+    from solver.proof.verify import verify as verify_store
+
+    line = ProgressLine()
+    try:
+        verdict = verify_store(path, game, jobs=jobs, sample=sample, tell=line)
+    finally:
+        line.clear()
+    for name, value in verdict.facts():
+        click.echo(f"{name:12} {value}")
+
+
+@main.command()
+@game_option
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, counts by ply included.")
+@command_errors
+def info(game: Game, store: str | None, as_json: bool) -> None:
+    """Tell what a store holds."""
+    path = store_path(game, store)
+    with Store(path, game) as opened:
+        manifest, size = opened.manifest, os.stat(path).st_size
+    if as_json:
+        click.echo(json.dumps(_facts(manifest, size)))
+        return
+    for name, value in _about(manifest):
+        click.echo(f"{name:12} {value}")
+    click.echo(f"{'file':12} {path} ({size:,} bytes)")
+    click.echo(f"\nply{'reachable':>16}{'wins':>15}{'draws':>15}{'losses':>15}{'over':>14}")
+    for ply in manifest.plies:
+        click.echo(f"{ply.ply:3}{ply.reachable:16,}{ply.wins:15,}{ply.draws:15,}{ply.losses:15,}{ply.over:14,}")
+
+
+@main.command()
+@click.argument("game", type=GameType(solvable=False), required=False)
+@command_errors
+def games(game: Game | None) -> None:
+    """List the games that have a name, besides rows, columns and how many in a row; or the lines of GAME."""
+    if game is None:
+        from solver.games.files import games_with_names
+
+        for name, about in games_with_names():
+            click.echo(f"{name:12} {about}")
+        return
+    ends = "loses" if game.misere else "wins"
+    click.echo(f"{game.name}: {game.cells} cells; whoever first completes one of {len(game.lines)} lines {ends}:")
+    for line in game.lines:
+        click.echo(" ".join(map(game.cell_name, cells_of(line))))
+
+
+@main.command()
+@game_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@command_errors
+def bench(game: Game, as_json: bool) -> None:
+    """Time both solvers on this machine, one thread, kernels loaded."""
+    from solver.proof.bench import bench as run
+
+    results = run(game)
+    if as_json:
+        click.echo(json.dumps(results))
+        return
+    for name, value in results.items():
+        click.echo(f"{name:32} {value:,.4g}" if isinstance(value, float) else f"{name:32} {value:,}")
+
+
+def _about(manifest: Manifest) -> list[tuple[str, str]]:
+    game = manifest.game
+    winner = {"draw": "", "win": "X", "loss": "O"}[manifest.outcome]
+    plies = manifest.plies_to_end
+    verdict = f"{winner} wins in {plies} {'ply' if plies == 1 else 'plies'}" if winner else "a draw"
+    total = {kind: manifest.total(kind) for kind in ("reachable", "canonical", "wins", "draws", "losses")}
+    return [
+        ("game", f"{game.name}: {game.cells} cells, {len(game.lines)} lines, {len(manifest.symmetries)} symmetries"),
+        ("empty board", f"{verdict} with best play"),
+        ("positions", f"{total['reachable']:,} reachable, {total['canonical']:,} canonical"),
+        ("to move", f"{total['wins']:,} wins, {total['draws']:,} draws, {total['losses']:,} losses"),
+        ("digest", manifest.digest),
+    ]
+
+
+def _facts(manifest: Manifest, size: int) -> dict[str, Any]:
+    game = manifest.game
+    return {
+        "game": game.name,
+        "misere": game.misere,
+        "cells": game.cells,
+        "lines": len(game.lines),
+        "symmetries": len(manifest.symmetries),
+        "reachable": manifest.total("reachable"),
+        "canonical": manifest.total("canonical"),
+        "outcome": manifest.outcome,
+        "plies_to_end": manifest.plies_to_end,
+        "digest": manifest.digest,
+        "bytes": size,
+        "format": manifest.format,
+        "plies": [ply._asdict() for ply in manifest.plies],
+    }

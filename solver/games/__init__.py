@@ -1,0 +1,1 @@
+"""What a game is: its rules, its positions, and how both are written."""

@@ -1,0 +1,271 @@
+"""Games that a file describes: which squares of a board are cells, and which sets of cells are lines.
+
+    about = "Four in a row, or the four corners."
+    board = ["....", "....", "....", "...."]
+    in_a_row = 4
+    lines = ["a1 d1 a4 d4"]
+
+It is TOML. `about` says in a sentence what the game is. In `board`, a text for each row from the top, `.`
+is a cell and a blank a hole; rows that end early are filled with holes. With `in_a_row`, every straight
+row of so many cells that crosses no hole is a line; `lines` adds lines by the names of their cells. Of the
+two there must be one at least. `misere = true` lets whoever completes a line lose.
+
+A line that holds another whole decides nothing, for the game is over before it is complete, or when it
+is. Among `lines` it is refused, because it must be a slip; a straight row that holds one is left out.
+
+The game's name is the file's, without `.toml`; with `,misere` behind it is its misère game.
+"""
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from solver.errors import BoardError, GameError
+from solver.folders import definition_folders
+from solver.games.lines import LARGEST_CELLS, Game, straight_lines
+from solver.games.position import cells_of
+
+LARGEST_BYTES = 1 << 20
+
+_KEYS = {"about": str, "misere": bool, "board": list, "in_a_row": int, "lines": list}
+_REQUIRED = {"about": 'about = "What the game is."', "board": 'board = ["...", "...", "..."]'}
+_WRITTEN = {str: "a text in quotes", bool: "true or false", int: "a whole number", list: "a list of texts in quotes"}
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def named_game(named: str, *, misere: bool = False) -> Game:
+    """The game in a file, which is named by its path or, if it is where games are kept, by its name alone."""
+    if not named.isprintable() or '"' in named:
+        raise GameError(f"cannot take game file {named[:60]!r}: rename it to letters, digits, _ and -")
+    path = notation = named
+    if named.endswith(".toml"):
+        try:
+            notation = os.path.abspath(named)
+        except OSError as error:  # somebody deleted the current folder
+            raise _unreadable(path, error) from error
+    else:
+        named = notation = named.lower()
+        path = _found(named)
+    name = os.path.basename(path).removesuffix(".toml")
+    if not _NAME.fullmatch(name) or name.endswith("-misere"):
+        raise GameError(
+            f"game file {path!r} has a name that no game can have: take up to 40 small letters, digits, _ and -, "
+            f"beginning with a letter and not ending in -misere"
+        )
+    return _described(_File(path), name, notation, misere)
+
+
+def games_with_names() -> Iterator[tuple[str, str]]:
+    """The name of every game that needs no path, and what its file says that it is, or what is wrong with it."""
+    for name, path in _paths().items():
+        try:
+            yield name, _File(path).fields()["about"]
+        except GameError as error:
+            yield name, str(error)
+
+
+def _found(name: str) -> str:
+    """The path of the file of a game that is named alone."""
+    paths = _paths()
+    if name in paths:
+        return paths[name]
+    there = f"there are {', '.join(paths)}" if paths else "none is kept here"
+    raise GameError(f"no game {name[:60]!r}: {there}; or write rows,columns,k, or the path of a file.toml")
+
+
+def _paths() -> dict[str, str]:
+    """The path of every game that has a name, by name."""
+    paths: dict[str, str] = {}
+    for folder in definition_folders():
+        with suppress(OSError):  # it is not there, or not for us
+            for file in os.listdir(folder):
+                name = file.removesuffix(".toml")
+                if name != file and _NAME.fullmatch(name):
+                    paths.setdefault(name, os.path.join(folder, file))
+    return dict(sorted(paths.items()))
+
+
+def _described(file: "_File", name: str, notation: str, misere: bool) -> Game:
+    """The game that a file describes."""
+    fields = file.fields()
+    if misere:
+        if fields.get("misere"):
+            raise file.wrong(f"{name!r} is a misère game already: leave ,misere out", file.line("misere"))
+        name, notation = f"{name},misere", f"{notation},misere"
+    board = _board(file, name, fields["board"])
+    straight = _straight(file, board, fields["in_a_row"]) if "in_a_row" in fields else set()
+    listed = _listed(file, board, straight, fields.get("lines", []))
+    if not straight and not listed:
+        raise file.wrong("there is no line, so nobody could win: write in_a_row = 3, or lines", file.line("lines"))
+    containing = _containing(straight | listed)
+    lines = tuple(sorted((straight | listed) - containing.keys()))
+    return Game(name, board.rows, board.columns, lines, misere or fields.get("misere", False), board.holes, notation)
+
+
+class _File:
+    """The text of a game file, and where in it things stand."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.text = ""
+        try:
+            with open(path, "rb") as file:
+                read = file.read(LARGEST_BYTES + 1)
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        if len(read) > LARGEST_BYTES:
+            raise GameError(f"game file {path!r} is larger than {LARGEST_BYTES:,} bytes: describe a smaller game")
+        try:
+            self.text = read.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = read.count(b"\n", 0, error.start) + 1
+            raise self.wrong("it is no text in UTF-8: write one", line) from error
+
+    def fields(self) -> dict[str, Any]:
+        """What the file says, each of the right type."""
+        fields = self._parsed()
+        for key, value in fields.items():
+            if key not in _KEYS:
+                raise self.wrong(f"there is no key {key[:20]!r}: there are {', '.join(_KEYS)}", self.line(key))
+            if type(value) is not _KEYS[key]:
+                raise self.wrong(f"{key} is {_shown(value)}: write {_WRITTEN[_KEYS[key]]}", self.line(key))
+            items: list[Any] = value if isinstance(value, list) else []
+            for i, item in enumerate(items):
+                if not isinstance(item, str):
+                    raise self.wrong(
+                        f"{_shown(item)} in {key} is no text: write it in quotes", self.line(key, items, i)
+                    )
+        for key, example in _REQUIRED.items():
+            if key not in fields:
+                raise self.wrong(f"{key} is missing: write {example}", 1)
+        if not fields["about"].strip() or not fields["about"].isprintable():
+            raise self.wrong("about must be a sentence in one line: say what the game is", self.line("about"))
+        return fields
+
+    def _parsed(self) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self.text)
+        except RecursionError:
+            why, line = "it is too deeply nested", 1
+        except ValueError as error:
+            said = str(error)
+            at = _AT.search(said)
+            line = int(at[1]) if at and at[1] else self.text.rstrip().count("\n") + 1
+            why = _AT.sub(f", column {at[2]}" if at and at[2] else "", said).replace("\n", " ")
+        raise self.wrong(f'{why}: write TOML, such as board = ["...", "..."]', line)
+
+    def line(self, key: str, items: Sequence[Any] = (), number: int = -1) -> int:
+        """The number of the line in which a key stands, or that of the item of a number in its list."""
+        found = re.search(rf"^[ \t[]*[\"']?{re.escape(key)}[\"']?[ \t]*[=.\]]", self.text, re.MULTILINE)
+        at = after = found.start() if found else 0
+        for item in items[: number + 1]:
+            forms = json.dumps(item, ensure_ascii=False, default=str), f"'{item}'"
+            places = [(place, len(form)) for form in forms if (place := self.text.find(form, after)) >= 0]
+            if not places:
+                break
+            at, length = min(places)
+            after = at + length
+        return self.text.count("\n", 0, at) + 1
+
+    def wrong(self, why: str, line: int) -> GameError:
+        """The error for something in a line, to be raised."""
+        return GameError(f"game file {self.path!r}, line {line}: {why}")
+
+
+def _unreadable(path: str, error: OSError) -> GameError:
+    return GameError(f"cannot read game file {path!r}: {error.strerror}; name one that describes a game")
+
+
+def _board(file: _File, name: str, drawn: list[str]) -> Game:
+    """The board, as a game without lines."""
+    for i, row in enumerate(drawn):
+        for mark in row:
+            if mark not in ". ":
+                raise file.wrong(
+                    f"{mark!r} in board: write . for a cell and a blank for a hole", file.line("board", drawn, i)
+                )
+    rows = [row.rstrip() for row in drawn]
+    while rows and not rows[-1]:
+        rows.pop()
+    columns = max(map(len, rows), default=0)
+    if not columns:
+        raise file.wrong("the board has no cell: write . for each", file.line("board"))
+    if len(rows) * columns > LARGEST_CELLS:
+        raise file.wrong(
+            f"the board has {len(rows) * columns:,} squares: it can have {LARGEST_CELLS:,} at the most",
+            file.line("board"),
+        )
+    squares = "".join(f"{row:{columns}}" for row in rows)
+    return Game(name, len(rows), columns, (), holes=sum(1 << i for i, mark in enumerate(squares) if mark == " "))
+
+
+def _straight(file: _File, board: Game, k: int) -> set[int]:
+    """Every straight row of k cells that crosses no hole."""
+    squares = straight_lines(board.rows, board.columns, k) if 0 < k <= max(board.rows, board.columns) else set()
+    found = {line for line in squares if not line & board.holes}
+    if not found:
+        raise file.wrong(
+            f"no {_shown(k)} cells stand in a row on this board: write a number that fits", file.line("in_a_row")
+        )
+    if not board.holes:
+        return found
+    return {sum(1 << board.cells_by_square[square] for square in cells_of(line)) for line in found}
+
+
+def _listed(file: _File, board: Game, straight: set[int], texts: list[str]) -> set[int]:
+    """The lines that are given by their cells, none twice, and none that holds another."""
+    numbers: dict[int, int] = {}
+    for i, text in enumerate(texts):
+        try:
+            line = _line(board, text)
+            if line in numbers or line in straight:
+                raise BoardError(f"line {text[:60]!r} is there already: leave it out")
+        except BoardError as error:
+            raise file.wrong(str(error), file.line("lines", texts, i)) from error
+        numbers[line] = i
+    for line, held in _containing(straight | numbers.keys()).items():
+        if line in numbers:
+            i, names = numbers[line], " ".join(map(board.cell_name, cells_of(held)))
+            why = f"line {texts[i][:60]!r} holds the line {names[:60]!r}, and so decides nothing: leave it out"
+            raise file.wrong(why, file.line("lines", texts, i))
+    return set(numbers)
+
+
+def _line(board: Game, text: str) -> int:
+    """The set of the cells that a text names."""
+    line = 0
+    for name in text.split():
+        bit = 1 << board.cell(name)
+        if line & bit:
+            raise BoardError(f"line {text[:60]!r} has {name!r} twice: name each cell once")
+        line |= bit
+    if not line:
+        raise BoardError("a line has no cell: name its cells, such as 'a1 b1 c1'")
+    return line
+
+
+def _containing(lines: set[int]) -> dict[int, int]:
+    """The lines that hold another whole, each with one that it holds."""
+    by_first: dict[int, list[int]] = {}
+    for line in lines:
+        by_first.setdefault(line & -line, []).append(line)
+    found = {}
+    for line in lines:
+        for cell in cells_of(line):
+            for other in by_first.get(1 << cell, ()):
+                if other & line == other != line:
+                    found[line] = other
+    return found
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out a number that long
+        text = "a number of thousands of digits"
+    return text if len(text) <= 40 else f"{text[:40]}..."

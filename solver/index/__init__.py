@@ -1,0 +1,1 @@
+"""Where every position has its place, up to symmetry."""

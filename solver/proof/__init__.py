@@ -1,0 +1,1 @@
+"""Solving a game with both solvers, and building or verifying its store."""

@@ -1,0 +1,214 @@
+"""Building a store: prove the game, keep its pages in a journal as they come, and write them when all are there."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from solver.games.lines import Game, require_solvable
+from solver.games.position import Position
+from solver.index.places import page_size
+from solver.index.symmetry import symmetries
+from solver.kernels.cache import is_cached
+from solver.proof.progress import Progress, Tell, silent
+from solver.store.journal import Journal
+from solver.store.manifest import Manifest
+from solver.store.record import halves_in_record, unpacked
+from solver.store.writer import Record, StoreWriter, pack
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from solver.proof.prove import Proof, Solved, Summary
+    from solver.sweep.layers import Filled
+
+EMPTY_BOARD_LIMIT = 200_000
+"""Where the search of the empty board, made for its node count, is given up."""
+
+RECORDS_AT_ONCE = 32
+"""How many a thread takes in at once when a build is continued."""
+
+NOTED_SECONDS = 5
+"""A build that lasts longer says beforehand what it takes."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a build did."""
+
+    path: str
+    size: int
+    manifest: Manifest
+    summary: "Summary"
+    empty_board: tuple[int, int, int] | None
+    """Nodes, cut-offs and table hits of a search from the empty board with an empty table; None if given up."""
+    seconds: dict[str, float]
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What was done, in words, line by line."""
+        places = f"{self.summary.checked:,} places agree, {self.summary.nodes:,} nodes"
+        if self.summary.abandoned:
+            places += f"; {self.summary.abandoned:,} given up"
+        nodes = f"given up after {EMPTY_BOARD_LIMIT:,} nodes"
+        if self.empty_board:
+            nodes = "{:,} nodes, {:,} cut-offs, {:,} table hits".format(*self.empty_board)
+        return [
+            ("alpha-beta", f"{nodes} from the empty board"),
+            ("check", places),
+            ("seconds", ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in self.seconds.items())),
+            ("file", f"{self.path} ({self.size:,} bytes)"),
+        ]
+
+
+def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = silent) -> Report:
+    """Solve a game with both solvers and write its store. Nothing is written unless they agree.
+
+    What an earlier build of it, that was broken off, had solved is not solved again.
+    """
+    require_solvable(game)
+    group = symmetries(game)
+    with Journal(path, game, group) as journal:
+        start = perf_counter()
+        tell(Progress("compiling"))
+        compile_kernels()
+        from solver.proof.plan import require_room
+        from solver.proof.prove import Proof
+
+        compiled = perf_counter()
+        proof: Proof[list[Record]] = Proof(game, group, _packed, jobs=jobs, tell=tell)
+        require_room(game, proof.plan, os.path.dirname(os.path.abspath(path)), journal.size)
+        before = _solved_before(journal, game)
+        tell(Progress("solving", note=_outlook(proof, before, journal.dropped)))
+        for stage in proof.stages(before):
+            for record in chain.from_iterable(stage.made):
+                journal.put(record)
+            journal.end_layer(stage.xs, stage.summary.to_fields())
+        proved = perf_counter()
+        empty_board = _search_empty_board(game, group)
+        summary = proof.summary
+        manifest = Manifest(game, group, summary.score, summary.table(), journal.digest())
+        searched = perf_counter()
+        tell(Progress("writing"))
+        with StoreWriter(path) as writer:
+            for layer in journal.layers:
+                for key, value in journal.records(layer):
+                    writer.put(key, value)
+            try:
+                writer.finish(manifest)
+            finally:
+                if writer.in_place:
+                    journal.remove()
+    share = {phase: seconds / jobs for phase, seconds in summary.seconds.items()}
+    seconds = {
+        "compile": compiled - start,
+        "solve": share.get("solve", 0.0),
+        "check": share.get("check", 0.0) + searched - proved,
+        "write": share.get("write", 0.0) + perf_counter() - searched,
+        "wait": proved - compiled - sum(share.values()),
+    }
+    return Report(os.fspath(path), os.stat(path).st_size, manifest, summary, empty_board, seconds)
+
+
+def _outlook(proof: "Proof[list[Record]]", before: "Solved | None", dropped: int) -> str:
+    """What is known before the work, if it will last long enough for anybody to ask."""
+    if before:
+        lost = (
+            f"\n{dropped:,} bytes behind that were of an unfinished layer, or damaged, and are dropped"
+            if dropped
+            else ""
+        )
+        done = f"{before.summary.filled / proof.plan.filled:.0%}"
+        return f"continuing at ply {2 * before.xs}: {done} of {proof.plan.filled:,} places were solved before{lost}"
+    return proof.plan.describe() if proof.plan.seconds > NOTED_SECONDS else ""
+
+
+def _solved_before(journal: Journal, game: Game) -> "Solved | None":
+    """What the journal holds, as the proof takes it up."""
+    from solver.proof.prove import Solved, Summary
+
+    if not journal.layers:
+        return None
+    summary, last = Summary(), journal.layers[-1]
+    for layer in journal.layers:
+        summary.add(Summary.from_fields(layer.summary))
+    records = journal.records(last)
+    batches = iter(lambda: list(islice(records, RECORDS_AT_ONCE)), [])
+    size = page_size(game, game.cells - 2 * last.xs)
+    return Solved(last.xs, (partial(_unpacked, batch, size) for batch in batches), summary)
+
+
+def _unpacked(records: "list[tuple[bytes, bytes]]", size: int) -> "tuple[list[int], np.ndarray]":
+    import numpy as np
+
+    held = [each for key, value in records for each in unpacked(key, value, size)]
+    return [half for half, _ in held], np.stack([np.asarray(page) for _, page in held])
+
+
+def compile_kernels() -> None:
+    """Import all kernels, which compiles them or loads them from the cache.
+
+    Where nothing is cached yet, another process compiles half of them meanwhile: one compiles one at a time.
+    """
+    other = None
+    if "solver.proof.check" not in sys.modules and not is_cached("search"):
+        command = [sys.executable, "-P", "-c", "import solver.proof.check, solver.sweep.tally, solver.sweep.halves"]
+        quiet = subprocess.DEVNULL
+        with suppress(OSError):  # it only saves time
+            other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+    try:
+        with _interrupts_kept():
+            import solver.sweep.pages
+
+            if other is not None:
+                other.wait()
+            import solver.proof.prove  # noqa: F401  (and with it every other kernel)
+    finally:
+        if other is not None:
+            other.kill()
+            other.wait()
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Raise at the end a KeyboardInterrupt that came in a callback of the compiler, where Python can only print it."""
+    lost = False
+
+    def keep(unraisable: "sys.UnraisableHookArgs") -> None:
+        nonlocal lost
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            lost = True
+        else:
+            before(unraisable)
+
+    before, sys.unraisablehook = sys.unraisablehook, keep
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+    if lost:
+        raise KeyboardInterrupt
+
+
+def _packed(filled: "Filled") -> list[Record]:
+    """The records of some halves."""
+    pages = filled.x_moves
+    if pages is None:
+        return []
+    halves, step = pages.halves.tolist(), halves_in_record(pages.scores.shape[1])
+    return [
+        pack(pages.empty, halves[i : i + step], pages.scores[i : i + step].tobytes())
+        for i in range(0, len(halves), step)
+    ]
+
+
+def _search_empty_board(game: Game, group: tuple[tuple[int, ...], ...]) -> tuple[int, int, int] | None:
+    from solver.search.alphabeta import AlphaBeta
+
+    search = AlphaBeta(game, group, table_bits=18, limit=EMPTY_BOARD_LIMIT)
+    return None if search.score(Position(game)) is None else (search.nodes, search.cutoffs, search.hits)

@@ -1,0 +1,1 @@
+"""The file that holds every score of a game."""

@@ -1,0 +1,143 @@
+"""Write a store (solver/store/store.py describes the format). A kill leaves the old file or the new one.
+
+Records go in order into `<name>.new`, which is sealed, synced, read back and compared, and only then renamed.
+"""
+
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+import lmdb
+
+from solver.errors import StoreUnwritable
+from solver.store.manifest import Manifest
+from solver.store.record import HALF_BYTES, record_key, with_checksum
+from solver.store.sealed import seal
+from solver.store.store import MANIFEST_KEY, Store
+
+_MAP_SIZE = 1 << 40  # of address space, not of disk
+_LEVEL = 6
+
+
+class Record(NamedTuple):
+    """A record as it is written, and what it adds to the digest of its layer."""
+
+    key: bytes
+    value: bytes
+    digests: bytes
+
+
+def pack(empty: int, halves: Sequence[int], pages: bytes) -> Record:
+    """The record of some consecutive halves, with their pages one after the other."""
+    key = record_key(empty, halves[-1])
+    content = b"".join(half.to_bytes(HALF_BYTES) for half in halves) + pages
+    body = zlib.compress(content, _LEVEL)
+    if zlib.decompress(body) != content:
+        raise StoreUnwritable(f"record {key.hex()} does not unpack to what was packed: this machine cannot be trusted")
+    size = len(pages) // len(halves)
+    digests = (page_digest(empty, half, pages[i * size : (i + 1) * size]) for i, half in enumerate(halves))
+    return Record(key, with_checksum(key, body), b"".join(digests))
+
+
+def digest(data: bytes | memoryview = b"") -> "blake2b":
+    """The hash of which every digest is made."""
+    return blake2b(data, digest_size=32)
+
+
+def layer_digest(digests: Iterable[bytes]) -> bytes:
+    """The digest of a layer, from what its records add to it; nothing if it has none."""
+    whole = b"".join(digests)
+    return digest(whole).digest() if whole else b""
+
+
+def digest_of_layers(digests: Sequence[bytes]) -> str:
+    """A store's digest, from those of its layers."""
+    return digest(b"".join(digests)).hexdigest()
+
+
+def page_digest(empty: int, half: int, page: bytes | memoryview) -> bytes:
+    """What a page adds to the digest of its layer."""
+    return record_key(empty, half) + digest(page).digest()
+
+
+class StoreWriter:
+    """A store in the making; a context manager, which leaves nothing behind unless `finish` was called.
+
+    Whoever uses it sees to it that no other does for the same path.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Begin a new file beside the path."""
+        self.path = Path(path)
+        self.new = self.path.with_name(self.path.name + ".new")
+        self._crc = 0
+        self.in_place = False
+        """Whether the store has its name."""
+        with writing(self.path):
+            self.new.unlink(missing_ok=True)
+            self._environment = lmdb.open(
+                str(self.new), subdir=False, lock=False, map_size=_MAP_SIZE, metasync=False, sync=False
+            )
+            try:
+                self._transaction = self._environment.begin(write=True)
+            except BaseException:
+                self._environment.close()
+                self.new.unlink(missing_ok=True)
+                raise
+
+    def __enter__(self) -> "StoreWriter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._environment.close()
+        self.new.unlink(missing_ok=True)
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Add a record. Records come in the order of their keys."""
+        with writing(self.path):
+            if not self._transaction.put(key, value, append=True):
+                raise AssertionError(f"record {key.hex()} came out of order")
+        self._crc = zlib.crc32(value, self._crc)
+
+    def finish(self, manifest: Manifest) -> None:
+        """Seal the store, read it back, and only then give it its name."""
+        written = self._crc
+        self.put(MANIFEST_KEY, with_checksum(MANIFEST_KEY, manifest.to_json()))
+        with writing(self.path):
+            self._transaction.commit()
+            page_size = self._environment.stat()["psize"]
+            self._environment.close()
+            with open(self.new, "r+b") as file:
+                seal(file, page_size)
+                file.flush()
+                os.fsync(file.fileno())
+        with Store(self.new, manifest.game) as store:
+            crc = 0
+            for _, value in store.records():
+                crc = zlib.crc32(value, crc)
+            if crc != written or store.manifest != manifest:
+                raise StoreUnwritable(f"what was written to {str(self.new)!r} did not read back the same: try again")
+        with writing(self.path):
+            os.replace(self.new, self.path)
+        self.in_place = True
+        with suppress(OSError):  # some file systems cannot sync a folder; the store is in its place
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
+
+
+@contextmanager
+def writing(path: Path, also: str = "") -> Iterator[None]:
+    """Make a failure to write StoreUnwritable, which says what to do."""
+    try:
+        yield
+    except (lmdb.Error, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise StoreUnwritable(
+            f"cannot write store {str(path)!r}: {why}; mend that, or name another path with --store{also}"
+        ) from error

@@ -1,0 +1,1 @@
+"""The second solver: retrograde analysis, layer by layer."""
