@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from play.match import Match
 from play.rules import LineRules, LineState, Status
+from solver.atomic import write_whole
 from solver.errors import Ttt4Error
 from solver.games.notation import parse_game
 
@@ -117,23 +118,7 @@ def export_record(record: Record, path: str) -> None:
 
 def save_record(record: Record, path: str) -> None:
     """Write a record; a kill or a power cut leaves what was there before, or all of it."""
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
-    partial = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.partial")
-    try:
-        with open(partial, "w", encoding="utf-8") as file:
-            file.write(str(record))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(partial)
-        raise
-    with suppress(OSError):  # some file systems cannot sync a folder; the record is in its place
-        handle = os.open(folder, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
+    write_whole(path, str(record).encode())
 
 
 def _require_same_game(record: Record, path: str) -> None:

@@ -6,7 +6,7 @@ Records go in order into `<name>.new`, which is sealed, synced, read back and co
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import lmdb
 
+from solver.atomic import replace_file
 from solver.errors import StoreUnwritable
 from solver.store.manifest import Manifest
 from solver.store.record import HALF_BYTES, record_key, with_checksum
@@ -122,13 +123,11 @@ class StoreWriter:
                 crc = zlib.crc32(value, crc)
             if crc != written or store.manifest != manifest:
                 raise StoreUnwritable(f"what was written to {str(self.new)!r} did not read back the same: try again")
-        with writing(self.path):
-            os.replace(self.new, self.path)
-        self.in_place = True
-        with suppress(OSError):  # some file systems cannot sync a folder; the store is in its place
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
+        try:
+            with writing(self.path):
+                replace_file(self.new, self.path)
+        finally:
+            self.in_place = not self.new.exists()  # true also when interrupted while the folder was synced
 
 
 @contextmanager

@@ -175,7 +175,7 @@ def test_a_build_interrupted_when_its_store_is_in_place_leaves_nothing_else(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("solver.store.writer.suppress", interrupted)
+    monkeypatch.setattr("solver.atomic.suppress", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build(parse_game("3,3,3"), tmp_path / "s", jobs=1)
     assert [file.name for file in tmp_path.iterdir()] == ["s"]
