@@ -1,20 +1,22 @@
-"""Positions: X's cells and O's cells, and the one notation in which boards are read and written.
+"""Positions of a game of lines, and how boards are read and written.
 
     X.../.O../..../....
 
-Rows from the top, joined by `/`; `X`, `O` and `.` for an empty cell. A hole in the board is not written,
-nor is a row of nothing else. On input also lower case, `-` or `_` for an empty cell, a number for a run of
-empty cells (`1X2/4/4/4`), and no separators at all.
+Rows from the top, joined by `/`, with `X`, `O` and `.` for an empty cell. Holes are not written, nor are
+rows without cells. Also accepted: lower case, `-` or `_` for an empty cell, a number for a run of empty
+cells (`1X2/4/4/4`), no separators, and a sequence of 1 for X, -1 for O and 0 for an empty cell.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache, reduce
-from operator import and_
+from operator import and_, index
+from typing import Any
 
-from solver.errors import BoardError
+from solver.errors import BoardError, GameError
 from solver.games.lines import Game
+from solver.games.score import win_score
 
 _NO_MARK = re.compile(r"[^XxOo._\-/0-9]")
 _RUN = re.compile(r"\d{1,9}")
@@ -24,41 +26,45 @@ _OS = str.maketrans("XO._-", "01000")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """X's cells and O's cells of one game. X moves first, so the counts tell whose turn it is."""
+    """The cells of X and of O in one game. X moves first, so the counts tell whose turn it is."""
 
     game: Game
     x: int = 0
     o: int = 0
+    _lines: tuple[list[int], list[int]] | None = field(default=None, init=False, compare=False, repr=False)
+    _checked: bool = field(default=False, init=False, compare=False, repr=False)
 
     @property
     def stones(self) -> int:
-        """How many cells are taken."""
+        """The number of cells taken."""
         return (self.x | self.o).bit_count()
 
     @property
     def mover(self) -> str:
-        """`X` or `O`: whose turn the counts say it is, even when the game is over."""
+        """`X` or `O`: whose turn it is by the counts, even when the game is over."""
         return "XO"[self.stones % 2]
 
     @property
-    def completer(self) -> str | None:
-        """Who holds a whole line: `X`, `O` or nobody."""
-        if self.game.completed(self.x):
-            return "X"
-        return "O" if self.game.completed(self.o) else None
+    def lines(self) -> tuple[list[int], list[int]]:
+        """The complete lines of X and those of O."""
+        lines = self._lines
+        if lines is None:
+            lines = self.game.completed(self.x), self.game.completed(self.o)
+            object.__setattr__(self, "_lines", lines)
+        return lines
 
     @property
     def winner(self) -> str | None:
-        """Who has won; None for a draw and while the game is on."""
-        completer = self.completer
-        if completer and self.game.misere:
-            return "O" if completer == "X" else "X"
-        return completer
+        """`X` or `O`, if one has won; None for a draw and while the game goes on."""
+        x_lines, o_lines = self.lines
+        if not x_lines and not o_lines:
+            return None
+        return "X" if bool(x_lines) != self.game.misere else "O"
 
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return self.x | self.o == self.game.full or self.completer is not None
+        return self.x | self.o == self.game.full or any(self.lines)
 
     @property
     def legal(self) -> list[int]:
@@ -66,7 +72,7 @@ class Position:
         return [] if self.over else list(cells_of(self.game.full & ~(self.x | self.o)))
 
     def play(self, cell: int) -> "Position":
-        """The position after the side to move claims `cell`; BoardError if it may not."""
+        """Return the position after the side to move claims `cell`; raise BoardError if it cannot."""
         if not 0 <= cell < self.game.cells:
             raise BoardError(f"no cell {cell!r}: cells are numbered 0 to {self.game.cells - 1}")
         name = self.game.cell_name(cell)
@@ -79,14 +85,16 @@ class Position:
         return Position(self.game, self.x, self.o | 1 << cell)
 
     def score_if_over(self) -> int | None:
-        """The score for the side to move of a finished game; None while it is on."""
+        """Return the score of a finished game for the side to move; None while the game goes on."""
         if not self.over:
             return None
-        worth = self.game.cells + 1 - self.stones
-        return 0 if self.winner is None else worth if self.winner == self.mover else -worth
+        if self.winner is None:
+            return 0
+        score = win_score(self.game.cells, self.stones)
+        return score if self.winner == self.mover else -score
 
     def __str__(self) -> str:
-        """The board, in the notation that `parse` reads."""
+        """Return the board in the notation that `parse` reads."""
         x, o = self.x, self.o
         return "/".join([_row(x >> at & row, o >> at & row, width) for at, row, width in self.game.row_runs])
 
@@ -94,34 +102,51 @@ class Position:
         return f"<Position {self.game.name} {self}>"
 
 
+Board = Position | str | Sequence[Any]
+"""What can stand for a position: the position itself, a text, or a sequence of 1, -1 and 0 (or rows of them)."""
+
+
+def as_position(game: Game, board: Board) -> Position:
+    """Return the position that a board stands for; raise BoardError if no game can reach it."""
+    if isinstance(board, str):
+        return parse(game, board)
+    if isinstance(board, Position):
+        if board.game is not game and board.game != game:
+            raise GameError(f"board {str(board)!r} is of game {board.game.name!r}, not of {game.name!r}")
+        return check(board)
+    return check(Position(game, *_numbered(game, board)))
+
+
 def parse(game: Game, text: str) -> Position:
-    """The position that a board describes; BoardError if no game could have reached it."""
+    """Return the position that a text describes; raise BoardError if no game can reach it."""
     return check(Position(game, *_stones(game, text)))
 
 
 def after_moves(game: Game, text: str) -> Position:
-    """The position that moves such as `b2 c3 a1` lead to from the empty board; BoardError if one cannot be made."""
+    """Return the position after moves such as `b2 c3 a1`; raise BoardError at the first that cannot be made."""
     position = Position(game)
     for number, name in enumerate(text.replace(",", " ").split(), 1):
         try:
             position = position.play(game.cell(name))
         except BoardError as error:
             raise BoardError(f"move {number}, {name!r}: {error}") from None
-    return position
+    return check(position)
 
 
 def check(position: Position) -> Position:
-    """The same position; BoardError, saying why, if no game could have reached it."""
+    """Return the position; raise BoardError, with the reason, if no game can reach it."""
+    if position._checked:
+        return position
     game = position.game
     if position.x & position.o or (position.x | position.o) & ~game.full:
         raise BoardError(f"cells {position.x:#x} of X and {position.o:#x} of O overlap, or are not all on the board")
-    xs, os = position.x.bit_count(), position.o.bit_count()
-    if xs - os not in (0, 1):
-        raise BoardError(f"board {str(position)!r} has {xs} X and {os} O: X moves first, so X has as many or one more")
-    mover, last = ("X", "O") if xs == os else ("O", "X")
-    movers, lasts = game.completed(position.x), game.completed(position.o)
-    if mover == "O":
-        movers, lasts = lasts, movers
+    x_count, o_count = position.x.bit_count(), position.o.bit_count()
+    if x_count - o_count not in (0, 1):
+        raise BoardError(
+            f"board {str(position)!r} has {x_count} X and {o_count} O: X moves first, so X has as many or one more"
+        )
+    mover, last = ("X", "O") if x_count == o_count else ("O", "X")
+    movers, lasts = position.lines if mover == "X" else position.lines[::-1]
     if movers and lasts:
         raise BoardError(f"board {str(position)!r} has lines of both X and O: the game ended at the first")
     if movers:
@@ -132,11 +157,12 @@ def check(position: Position) -> Position:
         raise BoardError(
             f"board {str(position)!r} has lines of {last} that no single move completes: the game ended before the last"
         )
+    object.__setattr__(position, "_checked", True)
     return position
 
 
 def is_reachable(position: Position) -> bool:
-    """Whether some game reaches the position."""
+    """Tell whether some game reaches the position."""
     try:
         check(position)
     except BoardError:
@@ -144,12 +170,20 @@ def is_reachable(position: Position) -> bool:
     return True
 
 
+def cells_of(cells: int) -> Iterator[int]:
+    """Yield the cells of a set, in order."""
+    while cells:
+        low = cells & -cells
+        yield low.bit_length() - 1
+        cells ^= low
+
+
 def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}...")
 
 
 def _stones(game: Game, text: str) -> tuple[int, int]:
-    board = text.strip()
+    board = text.strip().lstrip("\ufeff")
     bad = _NO_MARK.search(board)
     if bad:
         raise BoardError(f"board {_short(text)} has {bad[0]!r}: write X, O and . for an empty cell, rows joined by /")
@@ -167,6 +201,33 @@ def _stones(game: Game, text: str) -> tuple[int, int]:
     return int(last_first.translate(_XS), 2), int(last_first.translate(_OS), 2)
 
 
+def _numbered(game: Game, board: Any) -> tuple[int, int]:
+    """Return X's and O's cells from a sequence of 1, -1 and 0, or from rows of them; numpy arrays are sequences too."""
+    try:
+        len(board)  # an iterator may have no end
+        marks = [_mark(mark) for item in board for mark in (item if hasattr(item, "__len__") else (item,))]
+    except TypeError as error:
+        raise BoardError(
+            f"board {_short(_safe_repr(board))} is a {type(board).__name__}: give a text, a Position, or a sequence of "
+            f"{game.cells} numbers, 1 for X, -1 for O and 0 for an empty cell"
+        ) from error
+    if len(marks) != game.cells:
+        raise BoardError(f"board {_short(_safe_repr(board))} has {len(marks)} cells: {game.name} has {game.cells}")
+    x, o = (sum(1 << cell for cell, mark in enumerate(marks) if mark == who) for who in (1, -1))
+    return x, o
+
+
+def _mark(mark: Any) -> int:
+    number = index(mark)
+    if number not in (-1, 0, 1):
+        raise BoardError(f"a board of numbers has {number!r}: write 1 for X, -1 for O and 0 for an empty cell")
+    return number
+
+
+def _safe_repr(board: object) -> str:
+    return " ".join(repr(board).split())
+
+
 def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
@@ -174,11 +235,3 @@ def _listed(numbers: Iterable[int]) -> str:
 @lru_cache(1 << 12)
 def _row(x: int, o: int, width: int) -> str:
     return "".join(".XO"[(x >> c & 1) + 2 * (o >> c & 1)] for c in range(width))
-
-
-def cells_of(cells: int) -> Iterator[int]:
-    """The cells of a set, in order."""
-    while cells:
-        low = cells & -cells
-        yield low.bit_length() - 1
-        cells ^= low

@@ -106,7 +106,7 @@ def test_a_board_without_cells_or_lines_of_none_are_refused(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "most"), [("4,4,9", 4), ("3,4,5", 4), ("1,1,2", 1)])
 def test_lines_longer_than_the_board_are_refused_and_the_longest_is_named(text: str, most: int) -> None:
-    with pytest.raises(GameError, match=f"no game {text}: .* k can be {most} at the most"):
+    with pytest.raises(GameError, match=f"no game {text}: .* k can be at most {most}"):
         parse_game(text)
 
 

@@ -1,8 +1,10 @@
 """Positions: reading and writing boards, whose turn, who won, and every refusal."""
 
+import itertools
 from itertools import product
 
 import naive
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from solver.errors import BoardError
 from solver.games.lines import Game, grid
 from solver.games.notation import parse_game
-from solver.games.position import Position, check, is_reachable, parse
+from solver.games.position import Position, as_position, check, is_reachable, parse
 
 GAMES = ["4,4,4", "4,4,4,misere", "3,3,3", "3,4,3", "4,4,3", "3,3,3,misere", "5,5,4", "1,8,3"]
 
@@ -95,7 +97,7 @@ def test_playing_cell_by_cell_follows_the_rules(play: tuple[str, list[int]]) -> 
         position, board = position.play(cell), naive.claim(board, cell)
         assert (position.x, position.o) == naive.masks(board)
         assert (position.stones, position.mover) == (naive.stones(board), naive.mover(board))
-        assert position.completer == naive.completer(rules, board)
+        assert [bool(lines) for lines in position.lines] == [naive.completer(rules, board) == side for side in "XO"]
         assert position.winner == naive.winner(rules, board)
         assert position.over == naive.over(rules, board)
     if naive.over(rules, board):
@@ -166,7 +168,7 @@ def test_two_lines_that_one_move_completes_are_a_win() -> None:
 def test_in_misere_play_whoever_completes_a_line_has_lost(text: str, normal: str, misere: str) -> None:
     for name, who in (("3,3,3", normal), ("3,3,3,misere", misere)):
         position = parse(parse_game(name), text)
-        assert position.completer == normal
+        assert [bool(lines) for lines in position.lines] == [side == normal for side in "XO"]
         assert position.winner == who
         worth = 10 - position.stones
         assert position.score_if_over() == (worth if who == position.mover else -worth)
@@ -208,3 +210,39 @@ def test_a_long_number_on_a_large_board_is_refused_like_any_other() -> None:
 def test_cells_that_overlap_or_lie_off_the_board_are_refused(x: int, o: int) -> None:
     with pytest.raises(BoardError, match="overlap, or are not all on the board"):
         check(Position(grid(4, 4, 4), x, o))
+
+
+NUMBERS = {"X": 1, "O": -1, ".": 0}
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "4,4,4,misere"])
+@given(st.data())
+def test_a_sequence_of_numbers_stands_for_the_same_position_as_the_text(name: str, data: st.DataObject) -> None:
+    rules, game = naive.Game.named(name), parse_game(name)
+    order = data.draw(st.permutations(range(rules.cells)))
+    board = naive.played(rules, order[: data.draw(st.integers(0, rules.cells))])
+    flat = [NUMBERS[mark] for mark in board]
+    rows = [flat[at : at + game.columns] for at in range(0, len(flat), game.columns)]
+    for given_as in (flat, tuple(flat), rows, np.array(flat), np.array(rows, np.int8)):
+        assert as_position(game, given_as) == parse(game, board)
+
+
+@pytest.mark.parametrize(
+    ("board", "why"),
+    [
+        ([0] * 8, "has 8 cells: 3,3,3 has 9"),
+        ([0] * 8 + [2], "has 2: write 1 for X"),
+        ([0] * 8 + [1.0], "is a list: give a text"),
+        ([-1] + [0] * 8, "has 0 X and 1 O"),
+        (7, "is a int: give a text"),
+        (None, "is a NoneType: give a text"),
+        (itertools.repeat(0), "is a repeat: give a text"),
+        ({}, "has 0 cells"),
+        (b"X........", "has 88: write 1 for X"),
+    ],
+)
+def test_what_stands_for_no_position_is_refused_in_a_sentence(board: object, why: str) -> None:
+    with pytest.raises(BoardError) as refusal:
+        as_position(grid(3, 3, 3), board)
+    assert why in str(refusal.value)
+    assert "\n" not in str(refusal.value)

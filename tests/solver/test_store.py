@@ -153,7 +153,7 @@ def test_the_score_of_a_finished_game_counts_the_cells_left_plus_one(store3: Pat
             if position.over:
                 worth = 10 - position.stones
                 # Whoever completed a line was not to move any more.
-                assert Scores(store).score(position) == (0 if position.completer is None else -worth), position
+                assert Scores(store).score(position) == (-worth if any(position.lines) else 0), position
 
 
 def test_the_digest_depends_on_the_game_alone(tmp_path: Path, store3: Path) -> None:

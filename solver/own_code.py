@@ -1,0 +1,44 @@
+"""Code of the user's own, named MODULE:NAME: a player, or the rules of a game.
+
+It is loaded only because a command line or a program names it, never because a file does.
+"""
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+from solver.errors import Ttt4Error
+
+
+class OwnCodeError(Ttt4Error):
+    """Code of the user's own that cannot be loaded, or that failed; `__cause__` is its own exception."""
+
+    exit_code = 2
+
+
+def is_own(name: str) -> bool:
+    """Tell whether a name has the form MODULE:NAME."""
+    module, colon, attribute = name.strip().partition(":")
+    return bool(colon) and attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
+def load_own(name: str) -> Any:
+    """Return what MODULE:NAME names; modules in the current folder are found too."""
+    module, _, attribute = name.strip().partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # where python -m would look too
+    try:
+        return getattr(import_module(module), attribute)
+    except (Exception, SystemExit) as error:  # it is not our code
+        raise OwnCodeError(f"cannot load {name!r}: {one_line(error)}") from error
+
+
+def one_line(error: BaseException) -> str:
+    """Return an exception of foreign code as at most 60 characters of one line."""
+    try:
+        said = str(error).split("\n")[0]
+    except Exception:  # even this is not our code
+        said = "it does not say why"
+    text = "".join(letter if letter.isprintable() else " " for letter in f"{type(error).__name__}: {said}")
+    return text if len(text) <= 60 else f"{text[:57]}..."
