@@ -9,12 +9,18 @@ import json
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from solver.games.score import outcome_of
+
+outcome = outcome_of  # for play/arena.py, until it imports outcome_of itself
+
 
 class Move(NamedTuple):
     """A move, and what it leads to under best play by both."""
 
     move: str
     """The cell's name, such as `b3`."""
+    cell: int
+    """The cell's number, as in a Position."""
     row: int
     """The cell's row, from 0 at the top."""
     col: int
@@ -79,11 +85,6 @@ class Analysis(NamedTuple):
 @lru_cache(1 << 14)
 def _json(move: Move) -> str:
     return json.dumps(move._asdict())
-
-
-def outcome(score: int) -> str:
-    """What a score means for the side that it is of."""
-    return "win" if score > 0 else "loss" if score else "draw"
 
 
 def in_moves(plies: int) -> str:

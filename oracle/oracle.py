@@ -12,13 +12,14 @@ from functools import lru_cache
 from types import TracebackType
 from typing import TypeVar
 
-from oracle.answers import Analysis, Move, outcome
+from oracle.answers import Analysis, Move
 from oracle.source import NotSettled, Source, Stored
 from solver.errors import BoardError, GameError, StoreError
 from solver.folders import named_store, store_path
 from solver.games.lines import DEFAULT_GAME, SOLVABLE_CELLS, Game, require_solvable
 from solver.games.notation import parse_game
 from solver.games.position import Position, check, parse
+from solver.games.score import outcome_of, plies_to_end
 from solver.index.places import Index
 from solver.index.symmetry import Symmetry, inverse, symmetries
 from solver.store.store import Store
@@ -73,8 +74,9 @@ class Oracle:
             self._source = Search(self.game, self._index.group, seconds)
         self._lines: dict[tuple[int, int], tuple[int, ...]] = {}
         self._choices: dict[tuple[int, int], tuple[int, int]] = {}
-        self._names = [
-            (self.game.square_name(square), *divmod(square, self.game.columns)) for square in self.game.squares
+        self._cells = [
+            (self.game.square_name(square), cell, *divmod(square, self.game.columns))
+            for cell, square in enumerate(self.game.squares)
         ]
 
     def __enter__(self) -> "Oracle":
@@ -121,7 +123,7 @@ class Oracle:
         scores, exact = self._source.children(position.x, position.o, deadline)
         best = max([score for _, score in scores])
         empty = self.game.cells - position.stones
-        moves = [_move(self._names[cell], score, empty, score == best) for cell, score in scores]
+        moves = [_move(self._cells[cell], score, empty, score == best) for cell, score in scores]
         moves.sort(key=_score, reverse=True)
         x, o, g = self._index.canonical(position.x, position.o)
         line = [moves[0].move]
@@ -129,7 +131,7 @@ class Oracle:
             first = min([g[cell] for cell, score in scores if score == best])
             back = inverse(g)
             with suppress(NotSettled):
-                line = [self._names[back[cell]][0] for cell in self._line(x, o, best, first, deadline)]
+                line = [self._cells[back[cell]][0] for cell in self._line(x, o, best, first, deadline)]
         elif not best:  # none is known to be best, but the first looks it
             moves[1:] = [move._replace(best=False) for move in moves[1:]]
         return Analysis(
@@ -138,8 +140,8 @@ class Oracle:
             to_move=position.mover,
             over=False,
             winner=None,
-            outcome=outcome(best),
-            plies=empty + 1 - abs(best) if best else None,
+            outcome=outcome_of(best),
+            plies=plies_to_end(best, empty),
             score=best,
             best=tuple([move.move for move in moves if move.best]),
             moves=tuple(moves),
@@ -156,7 +158,7 @@ class Oracle:
             raise BoardError(f"board {str(position)!r} has no move: the game is over")
         x, o, g = self._index.canonical(position.x, position.o)
         cell, score = self._choice(x, o)
-        return _move(self._names[inverse(g)[cell]], score, self.game.cells - position.stones, True)
+        return _move(self._cells[inverse(g)[cell]], score, self.game.cells - position.stones, True)
 
     def _position(self, board: Position | str) -> Position:
         if isinstance(board, str):
@@ -200,10 +202,10 @@ class Oracle:
         scores, exact = self._source.children(x_after, o_after, deadline)
         if not exact:
             raise NotSettled(f"board {str(Position(self.game, x, o))!r} takes too long")
-        kept = outcome(max(score for _, score in scores))
+        kept = outcome_of(max(score for _, score in scores))
         ours, his = (x_after, o_after) if x.bit_count() == o.bit_count() else (o_after, x_after)
         hopes = sum([4 ** (line & ours).bit_count() for line in self.game.lines if not line & his])
-        return sum(outcome(score) == kept for _, score in scores), hopes if self.game.misere else -hopes
+        return sum(outcome_of(score) == kept for _, score in scores), hopes if self.game.misere else -hopes
 
     def _line(self, x: int, o: int, score: int, first: int, deadline: float) -> tuple[int, ...]:
         """The cells of `first` on a canonical board, then of the first best reply, and so on to the end.
@@ -234,12 +236,10 @@ class Oracle:
     def _claimed(self, x: int, o: int, cell: int) -> tuple[int, int, bool]:
         """X's and O's cells after a move, and whether it ended the game."""
         if x.bit_count() == o.bit_count():
-            x |= 1 << cell
-            mine = x
+            own = x = x | 1 << cell
         else:
-            o |= 1 << cell
-            mine = o
-        return x, o, x | o == self.game.full or self.game.completes(mine, cell)
+            own = o = o | 1 << cell
+        return x, o, self.game.result(own, x | o, cell) is not None
 
     def _finished(self, position: Position, score: int) -> Analysis:
         winner = position.winner
@@ -263,8 +263,8 @@ class Oracle:
 
 
 @lru_cache(1 << 14)
-def _move(cell: tuple[str, int, int], score: int, empty: int, best: bool) -> Move:
-    return Move(*cell, outcome(score), empty + 1 - abs(score) if score else None, score, best)
+def _move(cell: tuple[str, int, int, int], score: int, empty: int, best: bool) -> Move:
+    return Move(*cell, outcome_of(score), plies_to_end(score, empty), score, best)
 
 
 def _score(move: Move) -> int:

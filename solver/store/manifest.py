@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from solver import __version__
 from solver.games.lines import Game
+from solver.games.score import outcome_of, plies_to_end
 from solver.index.symmetry import Symmetry
 
 FORMAT = 2
@@ -70,12 +71,12 @@ class Manifest(NamedTuple):
     @property
     def outcome(self) -> str:
         """What the empty board is worth to X: win, draw or loss."""
-        return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
+        return outcome_of(self.score)
 
     @property
     def plies_to_end(self) -> int | None:
         """How many plies a game has under best play; None for a draw."""
-        return self.game.cells + 1 - abs(self.score) if self.score else None
+        return plies_to_end(self.score, self.game.cells)
 
 
 def game_fields(game: Game) -> dict[str, Any]:

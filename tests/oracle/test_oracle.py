@@ -57,7 +57,7 @@ def moves_by_minimax(rules: naive.Game, board: str) -> list[Move]:
     for cell in ranked:
         (row, column), score = divmod(cell, rules.columns), scores[cell]
         name, best = f"{'abcd'[column]}{row + 1}", score == max(scores.values())
-        found.append(Move(name, row, column, meaning(score), plies(rules, board, score), score, best))
+        found.append(Move(name, cell, row, column, meaning(score), plies(rules, board, score), score, best))
     return found
 
 
@@ -240,7 +240,7 @@ def test_json_has_the_fields_in_their_order(board: str, store3: Path, store4: Pa
     fields = json.loads(found.as_json())
     assert list(fields) == KEYS
     for move in fields["moves"]:
-        assert list(move) == ["move", "row", "col", "outcome", "plies", "score", "best"]
+        assert list(move) == ["move", "cell", "row", "col", "outcome", "plies", "score", "best"]
     assert found == Analysis(**{key: _tupled(value) for key, value in fields.items()})
 
 

@@ -31,7 +31,7 @@ KEYS = {
     "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "best", "moves", "mainline", "canonical",
     "source", "exact",
 }  # fmt: skip
-MOVE_KEYS = {"move", "row", "col", "outcome", "plies", "score", "best"}
+MOVE_KEYS = {"move", "cell", "row", "col", "outcome", "plies", "score", "best"}
 Run = Callable[..., Any]
 in_one_test = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # nothing in them changes
 

@@ -1,0 +1,23 @@
+"""Answers: what an analysis says about a move, and how a board may be given."""
+
+from pathlib import Path
+
+import pytest
+
+from oracle import Oracle
+from solver.games.notation import parse_game
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "fano"])
+def test_a_move_has_the_number_the_name_and_the_square_of_one_cell(name: str) -> None:
+    game = parse_game(name)
+    with Oracle(game, live=True, seconds=60) as oracle:
+        for move in [*oracle.analysis(str(game.cells)).moves, oracle.best_move(str(game.cells))]:
+            assert move.cell == game.cell(move.move)
+            assert game.squares[move.cell] == move.row * game.columns + move.col
+
+
+def test_a_move_s_cell_is_in_its_json(store4: Path) -> None:
+    with Oracle(store=store4) as oracle:
+        moves = oracle.analysis("16").as_dict()["moves"]
+    assert sorted(move["cell"] for move in moves) == list(range(16))
