@@ -1,71 +1,107 @@
-"""Records: a match as text that a person can read, in the manner of chess's PGN.
+"""Records: a match and who played it, as text that a person can read and write, or as JSON.
 
     [Game "4,4,4"]
     [X "human"]
     [O "oracle"]
     [Date "2026-11-18"]
+    [Times "2026-11-18T20:15:00Z +4 +3 +5"]
     [Result "*"]
 
-    1. b2 c3
+    1. b2 b1
+    2. c3 undo
     2. a1 *
 
-Tags in any order, then numbered pairs of moves, X's first, and the result: `1-0` X has won, `0-1` O has,
-`1/2-1/2` a draw, `*` not ended. A result that the board does not show is a resignation. Lines that begin
-with `#` are remarks. A record that is read is played through, so that no impossible game comes of it.
+Tags in any order, then the events, then the result: `1-0` if the first of the game's sides has won, `0-1` if the
+second has, `1/2-1/2` for a draw, `*` if the match goes on. A round begins with its number, or with `1...` after an
+undo in its middle. Besides moves there are `undo`, `redo`, `restart`, `X-resigns` and `X-forfeits`, whose
+reason is in the tag `Forfeit`. A result that the board does not show is a resignation.
+
+`Board` sets up another first state, and `First` says which mark begins in a game of lines. `Times` holds when each
+event happened: the first in full, the others in seconds since the one before. Lines that begin with `#` are
+remarks. A record is played through as it is read, so that no impossible match comes out of it.
 """
 
+import json
 import os
 import re
-from contextlib import suppress
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
 
-from play.match import Match
-from play.rules import LineRules, LineState, Status
+from play.match import FORFEITED, MADE_AGAIN, MOVED, RESIGNED, STARTED_OVER, TOOK_BACK, Event, Match
 from solver.atomic import write_whole
-from solver.errors import Ttt4Error
-from solver.games.notation import parse_game
+from solver.errors import GameError, Ttt4Error
+from solver.games.line_rules import LineRules
+from solver.games.registry import find_game
+from solver.games.rules import Outcome, Rules, set_up
+from solver.own_code import is_own
 
-RESULTS = {Status.X_WON: "1-0", Status.O_WON: "0-1", Status.DRAW: "1/2-1/2", Status.IN_PROGRESS: "*"}
-_STATUSES = {result: status for status, result in RESULTS.items()}
+ONGOING, DRAWN = "*", "1/2-1/2"
+_WORDS = {"undo": TOOK_BACK, "redo": MADE_AGAIN, "restart": STARTED_OVER}
+_WRITTEN = {kind: word for word, kind in _WORDS.items()}
+_GIVING_UP = {"resigns": RESIGNED, "forfeits": FORFEITED}
 _TAG = re.compile(r'\[(\w+)\s+"([^"]*)"\]')
+_ROUND = re.compile(r"(\d{1,6})(\.|\.\.\.)")
+_STAMP = "%Y-%m-%dT%H:%M:%SZ"
+_OWN_TAGS = ("Game", "Board", "First", "Times", "Forfeit", "Result")
+"""Tags that follow from the match; all others are the record's own."""
 
 
 class RecordError(Ttt4Error):
     """What is wrong with a record, and in which line."""
 
     exit_code = 2
+    own_game: str | None = None
+    """The name of the record's game, if the game is code that a file cannot load."""
 
 
 @dataclass
 class Record:
-    """A match, who played it, and how it ended if not by its last move."""
+    """A match and what its events do not say: who played, when, and remarks."""
 
-    match: Match[LineState]
+    match: Match[Any]
     tags: dict[str, str] = field(default_factory=dict)
-    resigned: str | None = None
-    """Who gave up, if somebody did."""
     remarks: tuple[str, ...] = ()
-    """Lines that begin with #; they are written above the rest."""
+    """Lines that begin with #; they are written above everything else."""
 
     @property
     def result(self) -> str:
         """`1-0`, `0-1`, `1/2-1/2` or `*`."""
-        if self.resigned:
-            return RESULTS[Status.O_WON if self.resigned == "X" else Status.X_WON]
-        return RESULTS[self.match.status]
+        return _result(self.match.rules, self.match.outcome)
 
     def __str__(self) -> str:
-        tags = {"Game": self.match.rules.name, **self.tags, "Result": self.result}
-        moves = [self.match.rules.write(move) for move in self.match.moves]
-        pairs = [f"{i // 2 + 1}. {' '.join(moves[i : i + 2])}" for i in range(0, len(moves), 2)]
-        pairs[-1:] = [f"{pairs[-1] if pairs else ''} {self.result}".strip()]
-        lines = [*self.remarks, *(f'[{name} "{value}"]' for name, value in tags.items()), "", *pairs]
-        return "\n".join(lines) + "\n"
+        match = self.match
+        tags = {"Game": match.rules.name, **_start_tags(match), **self.tags, **_event_tags(match)}
+        lines = [*self.remarks, *(f'[{name} "{value}"]' for name, value in tags.items()), ""]
+        return "\n".join([*lines, *_rounds(match, self.result)]) + "\n"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record as JSON has it."""
+        match, rules = self.match, self.match.rules
+        outcome = match.outcome
+        return {
+            "game": rules.name,
+            **{name.lower(): text for name, text in _start_tags(match).items()},
+            "tags": self.tags,
+            "version": len(match),
+            "events": [_event_dict(rules, event) for event in match.events],
+            "moves": [rules.write(move) for move in match.moves],
+            "state": rules.encode(match.state),
+            "to_move": match.to_move,
+            "outcome": outcome and outcome._asdict(),
+            "result": self.result,
+        }
 
 
-def read_record(text: str, name: str = "record") -> Record:
-    """The match that a text records; RecordError, naming the line, if it records none."""
+def read_record(text: str, name: str = "record", rules: Rules[Any] | None = None) -> Record:
+    """Return the match that a text records; raise RecordError, with the line, if it records none.
+
+    A game that is the user's own code is not loaded by its name alone: it must be given as `rules`.
+    """
     tags: dict[str, str] = {}
+    lines: dict[str, int] = {}
     words: list[tuple[int, str]] = []
     remarks: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -73,41 +109,63 @@ def read_record(text: str, name: str = "record") -> Record:
         if line.startswith("["):
             tag = _TAG.fullmatch(line)
             if not tag or words:
-                raise _wrong(name, number, f"{line[:60]!r} is no tag" if not tag else "a tag stands below the moves")
+                raise _wrong(name, number, "a tag stands below the moves" if tag else f"{line[:60]!r} is not a tag")
             if tag[1] in tags:
                 raise _wrong(name, number, f"tag {tag[1]} stands there twice")
             tags[tag[1]] = tag[2]
-            if tag[1] == "Game":
-                _checked_game(tag[2], name, number)
+            lines[tag[1]] = number
         elif line.startswith("#"):
             remarks.append(line)
         else:
             words += [(number, word) for word in line.split()]
-    if "Game" not in tags:
-        raise _wrong(name, 1, 'there is no [Game "rows,columns,k"]')
-    match = Match(LineRules(parse_game(tags.pop("Game"))))
-    said = tags.pop("Result", None)
-    resigned = _play_through(match, words, said, name)
-    return Record(match, tags, resigned, tuple(remarks))
+    match = _begun(tags, lines, name, rules)
+    times = _read_times(tags.get("Times", ""), name, lines.get("Times", 1))
+    _play_through(match, words, tags, times, name)
+    return Record(match, {tag: text for tag, text in tags.items() if tag not in _OWN_TAGS}, tuple(remarks))
 
 
-def load_record(path: str) -> Record:
-    """The record in a file; RecordError if it cannot be read."""
+def record_from_json(text: str, rules: Rules[Any] | None = None) -> Record:
+    """Return the record that `Record.as_dict` gave; raise RecordError if the text is none."""
     try:
-        with open(path, encoding="utf-8") as file:
-            return read_record(file.read(), path)
+        fields = json.loads(text)
+        tags = {tag: fields[tag.lower()] for tag in ("Game", "Board", "First") if tag.lower() in fields}
+        match = _begun(tags, {}, "record", rules)
+        for event in fields["events"]:
+            move = event.get("move")
+            stamp = event.get("time")
+            match.add(
+                Event(
+                    event["event"], event.get("side"), None if move is None else match.rules.read(move),
+                    event.get("reason", ""), None if stamp is None else _seconds(stamp),
+                )
+            )  # fmt: skip
+        return Record(match, dict(fields["tags"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RecordError(f"not a record in JSON: {error!r}"[:160]) from error
+
+
+def load_record(path: str, rules: Rules[Any] | None = None) -> Record:
+    """Return the record in a file; raise RecordError if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return read_record(file.read(), path, rules)
     except UnicodeDecodeError:
-        raise RecordError(f"{path!r} is no text: name a file that ttt4-play wrote") from None
+        raise RecordError(f"{path!r} is not text: name a file that ttt4-play wrote") from None
     except OSError as error:
         raise RecordError(f"cannot read {path!r}: {error.strerror}; name a file that ttt4-play wrote") from error
 
 
+def save_record(record: Record, path: str) -> None:
+    """Write a record; a kill or a power cut leaves what was there before, or all of it."""
+    write_whole(path, str(record).encode())
+
+
 def export_record(record: Record, path: str) -> None:
-    """Write a record where a person wants it: to a new file, or over another record; RecordError if it cannot be."""
+    """Write a record where a person wants it: to a new file or over the same match; raise RecordError otherwise."""
     try:
         path = os.path.realpath(os.path.expanduser(path))
         if os.path.lexists(path):
-            _require_same_game(record, path)
+            _require_same_match(record, path)
         elif not os.path.isdir(os.path.dirname(path)):
             raise RecordError(f"cannot write {path!r}: there is no such folder; name another file")
         save_record(record, path)
@@ -116,59 +174,204 @@ def export_record(record: Record, path: str) -> None:
         raise RecordError(f"cannot write {path!r}: {why}; name another file") from error
 
 
-def save_record(record: Record, path: str) -> None:
-    """Write a record; a kill or a power cut leaves what was there before, or all of it."""
-    write_whole(path, str(record).encode())
-
-
-def _require_same_game(record: Record, path: str) -> None:
-    """Nothing, if what stands there is this game, at most some moves ago."""
+def _require_same_match(record: Record, path: str) -> None:
+    """Raise RecordError unless the file holds this match, perhaps some moves ago."""
     before: tuple[int, ...] | None = None
     if os.path.isfile(path):
-        with suppress(RecordError):
-            there = load_record(path).match
-            before = there.moves if there.rules == record.match.rules else None
+        try:
+            there = load_record(path, record.match.rules).match
+        except RecordError:
+            pass
+        else:
+            same = there.rules == record.match.rules and there.states[0] == record.match.states[0]
+            before = there.moves if same else None
     if before is None or record.match.moves[: len(before)] != before:
         raise RecordError(f"{path!r} is there and is not this game: name another file")
 
 
-def _checked_game(text: str, name: str, number: int) -> None:
+def _result(rules: Rules[Any], outcome: Outcome | None) -> str:
+    if outcome is None:
+        return ONGOING
+    return DRAWN if outcome.winner is None else "1-0" if outcome.winner == rules.sides[0] else "0-1"
+
+
+def _start_tags(match: Match[Any]) -> dict[str, str]:
+    rules, start = match.rules, match.states[0]
+    tags = {}
+    if isinstance(rules, LineRules) and rules.first != "X":
+        tags["First"] = rules.first
+    if rules.key(start) != rules.key(rules.start()):
+        tags["Board"] = rules.encode(start)
+    return tags
+
+
+def _event_tags(match: Match[Any]) -> dict[str, str]:
+    tags = {}
+    times = [event.time for event in match.events]
+    if times and None not in times:
+        known = [at for at in times if at is not None]
+        steps = [f"{after - before:+}" for before, after in pairwise(known)]
+        tags["Times"] = " ".join([time.strftime(_STAMP, time.gmtime(known[0])), *steps])
+    reasons = [event.reason for event in match.events if event.kind == FORFEITED]
+    if reasons:
+        tags["Forfeit"] = reasons[-1].replace('"', "'")
+    return tags | {"Result": _result(match.rules, match.outcome)}
+
+
+def _rounds(match: Match[Any], result: str) -> list[str]:
+    """Return the events as lines, one for each round, and the result behind the last."""
+    lines: list[list[str]] = []
+    made, sides = 0, len(match.rules.sides)
+    depths = _depths(match)
+    for event, depth in zip(match.events, depths, strict=True):
+        if event.kind == MOVED and (depth % sides == 0 or depth != made or not lines):
+            lines.append([f"{depth // sides + 1}.{'..' if depth % sides else ''}"])
+        elif not lines:
+            lines.append([])
+        if event.kind == MOVED:
+            lines[-1].append(match.rules.write(event.move or 0))
+            made = depth + 1
+        else:
+            lines[-1].append(_written(event))
+            made = -1
+    if not lines:
+        lines.append([])
+    lines[-1].append(result)
+    return [" ".join(line) for line in lines]
+
+
+def _depths(match: Match[Any]) -> Iterator[int]:
+    """Yield, for each event, how many moves were on the board before it."""
+    now = Match(match.rules, match.states[0])
+    for event in match.events:
+        yield len(now.moves)
+        now.add(event)
+
+
+def _written(event: Event) -> str:
+    if event.kind in _WRITTEN:
+        return _WRITTEN[event.kind]
+    return f"{event.side}-{'resigns' if event.kind == RESIGNED else 'forfeits'}"
+
+
+def _begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[Any] | None) -> Match[Any]:
+    """Return the match before its first event."""
+    if "Game" not in tags:
+        raise _wrong(name, 1, 'there is no [Game "rows,columns,k"]')
+    tag = "Game"
     try:
-        parse_game(text)
+        if rules is None or rules.name != tags["Game"]:
+            if is_own(tags["Game"]):
+                error = _wrong(name, lines.get(tag, 1), f"game {tags['Game'][:60]!r} is code, which a file cannot load")
+                error.own_game = tags["Game"]
+                raise error
+            rules = find_game(tags["Game"])
+        if "First" in tags:
+            tag = "First"
+            rules = with_first(rules, tags["First"])
+        if "Board" in tags:
+            tag = "Board"
+            return Match(rules, set_up(rules, tags["Board"]))
+        return Match(rules, rules.start())
+    except RecordError:
+        raise
     except Ttt4Error as error:
-        raise _wrong(name, number, str(error)) from error
+        raise _wrong(name, lines.get(tag, 1), str(error)) from error
 
 
-def _play_through(match: Match[LineState], words: list[tuple[int, str]], said: str | None, name: str) -> str | None:
-    """Make the moves, compare the result, and tell who resigned."""
-    result = None
+def with_first(rules: Rules[Any], first: str) -> Rules[Any]:
+    """Return the same rules with another mark to begin; raise GameError if the game has no such choice."""
+    if not isinstance(rules, LineRules):
+        raise GameError(f"{rules.name} says itself who begins")
+    if first not in rules.sides:
+        raise GameError(f"no side {first[:20]!r} can begin: choose X or O")
+    return replace(rules, first=first)
+
+
+def _play_through(
+    match: Match[Any], words: list[tuple[int, str]], tags: dict[str, str], times: list[int], name: str
+) -> None:
+    """Let the events happen, and compare the result."""
+    results = (ONGOING, DRAWN, "1-0", "0-1")
+    result, stamps = None, iter(times)
     for number, word in words:
         if result:
             raise _wrong(name, number, f"{word[:20]!r} stands behind the result")
-        if word in _STATUSES:
+        if word in results:
             result = word
-        elif re.fullmatch(r"\d{1,6}\.", word):
-            if match.over:
-                raise _wrong(name, number, f"{word} stands behind the end of the game")
-            if len(match.moves) % 2:
-                raise _wrong(name, number, f"{word} stands where O's move is due")
-            if int(word[:-1]) != len(match.moves) // 2 + 1:
-                raise _wrong(name, number, f"{word} stands where move {len(match.moves) // 2 + 1} is due")
+        elif _ROUND.fullmatch(word):
+            _check_round(match, word, name, number)
         else:
             try:
-                match.play(match.to_move or "X", match.rules.read(word))
+                match.add(_event(match, word, tags, next(stamps, None)))
             except Ttt4Error as error:
                 raise _wrong(name, number, f"{word[:20]!r}: {error}") from error
     last = words[-1][0] if words else 1
     if result is None:
         raise _wrong(name, last, "the moves end without a result (1-0, 0-1, 1/2-1/2, or * if the game goes on)")
-    if said is not None and said != result:
-        raise _wrong(name, last, f"the result is {result}, and the tag says {said[:20]!r}")
-    if result == RESULTS[match.status]:
-        return None
-    if match.over or result == RESULTS[Status.DRAW]:
-        raise _wrong(name, last, f"the result is {result}, but the board shows {RESULTS[match.status]}")
-    return "O" if result == RESULTS[Status.X_WON] else "X"
+    if tags.get("Result", result) != result:
+        raise _wrong(name, last, f"the result is {result}, and the tag says {tags['Result'][:20]!r}")
+    shown = _result(match.rules, match.outcome)
+    if result != shown:
+        if match.outcome or result == DRAWN or len(match.rules.sides) != 2:
+            raise _wrong(name, last, f"the result is {result}, but the board shows {shown}")
+        match.add(Event(RESIGNED, match.rules.sides[result == "1-0"]))
+
+
+def _check_round(match: Match[Any], word: str, name: str, number: int) -> None:
+    """Raise RecordError unless the number is that of the round whose move comes next."""
+    said = _ROUND.fullmatch(word)
+    count, middle = divmod(len(match.moves), len(match.rules.sides))
+    if match.outcome:
+        raise _wrong(name, number, f"{word} stands behind the end of the game")
+    due = f"{count + 1}{'...' if middle else '.'}"
+    if said and (int(said[1]) != count + 1 or bool(middle) != (said[2] == "...")):
+        raise _wrong(name, number, f"{word} stands where {due} is due")
+
+
+def _event(match: Match[Any], word: str, tags: dict[str, str], at: int | None) -> Event:
+    if word in _WORDS:
+        return Event(_WORDS[word], time=at)
+    side, dash, does = word.partition("-")
+    if dash and does in _GIVING_UP:
+        reason = tags.get("Forfeit", "") if does == "forfeits" else ""
+        return Event(_GIVING_UP[does], side, reason=reason, time=at)
+    move = match.rules.read(word)
+    return Event(MOVED, match.to_move or match.rules.sides[0], move, time=at)
+
+
+def _event_dict(rules: Rules[Any], event: Event) -> dict[str, Any]:
+    fields: dict[str, Any] = {"event": event.kind}
+    if event.side is not None:
+        fields["side"] = event.side
+    if event.move is not None:
+        fields["move"] = rules.write(event.move)
+    if event.reason:
+        fields["reason"] = event.reason
+    if event.time is not None:
+        fields["time"] = time.strftime(_STAMP, time.gmtime(event.time))
+    return fields
+
+
+def _read_times(text: str, name: str, number: int) -> list[int]:
+    """Return the times of the events; nothing if none are given."""
+    first, *steps = text.split() or [""]
+    if not first:
+        return []
+    try:
+        times = [_seconds(first)]
+        for step in steps:
+            times.append(times[-1] + int(step[:10]))
+    except ValueError:
+        raise _wrong(name, number, f"{text[:40]!r} is not a list of times") from None
+    return times
+
+
+def _seconds(stamp: str) -> int:
+    """Return a time in UTC as seconds since 1970."""
+    from calendar import timegm  # only here: a new game does not wait for it
+
+    return timegm(time.strptime(stamp, _STAMP))
 
 
 def _wrong(name: str, number: int, why: str) -> RecordError:

@@ -1,19 +1,14 @@
-"""Reviewing a match: what each move did to the outcome, by exact scores, and which one decided it."""
+"""Reviewing a match: what each move did to the outcome, by exact scores, and which move decided it."""
 
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oracle.answers import in_moves
+from oracle.grading import grade_of, keeps_outcome
 from oracle.oracle import Oracle
-from play.rules import LineState
+from play.advice import analyse
+from play.match import Match
 
-BEST = "best"
-SLOWER = "slower win"
-FASTER = "faster loss"
-GAVE_WIN = "gave away a win"
-DRAW_LOST = "turned a draw into a loss"
-WIN_LOST = "turned a win into a loss"
 UNKNOWN = "not settled"
 
 
@@ -28,16 +23,16 @@ class Graded(NamedTuple):
     before: int
     """The best score that could be had."""
     after: int
-    """The score that the move has, for who made it."""
+    """The score that the move has, for the side that made it."""
     outcome: str
-    """In words, what it led to; empty if that is not known."""
+    """What it led to, in words; empty if that is not known."""
     better: tuple[str, ...]
     """The best moves there were; empty if this was one."""
 
     @property
     def changed(self) -> bool:
         """Whether it changed the outcome, for the worse."""
-        return self.grade in (GAVE_WIN, DRAW_LOST, WIN_LOST)
+        return self.grade != UNKNOWN and not keeps_outcome(self.before, self.after)
 
 
 class Review(NamedTuple):
@@ -49,21 +44,21 @@ class Review(NamedTuple):
     exact: bool
 
 
-def review(oracle: Oracle, states: Sequence[LineState]) -> Review:
-    """What an oracle says of the moves that lead through some states."""
+def review_match(oracle: Oracle, match: Match[Any]) -> Review:
+    """Return the grades of a match's moves."""
     graded, exact = [], True
-    for number, (state, after) in enumerate(pairwise(states), 1):
-        analysis = oracle.analysis(state.position)
+    for number, (state, after) in enumerate(pairwise(match.states), 1):
+        analysis = analyse(oracle, match, state)
         exact = exact and analysis.exact
-        name = oracle.game.cell_name(after.last or 0)
-        move = next(move for move in analysis.moves if move.move == name)
-        certain = analysis.exact or move.score < 0 < analysis.score  # a win and a loss that were found are there
+        move = next(move for move in analysis.moves if move.cell == after.last)
+        side = analysis.to_move or ""
+        certain = analysis.exact or move.score < 0 < analysis.score  # a win and a loss that were found are exact
         grade = grade_of(analysis.score, move.score) if certain else UNKNOWN
         plies = move.plies and move.plies - 1
         graded.append(
             Graded(
-                number, state.position.mover, name, grade, analysis.score, move.score,
-                told(move.score, plies, state.position.mover) if analysis.exact or move.score else "",
+                number, side, move.move, grade, analysis.score, move.score,
+                in_words(move.score, plies, side, match.rules.sides) if analysis.exact or move.score else "",
                 () if move.best or grade == UNKNOWN else analysis.best,
             )
         )  # fmt: skip
@@ -71,20 +66,9 @@ def review(oracle: Oracle, states: Sequence[LineState]) -> Review:
     return Review(tuple(graded), changes[-1] if changes else None, exact)
 
 
-def grade_of(best: int, score: int) -> str:
-    """What a move of some score is where the best has that."""
-    if score == best:
-        return BEST
-    if score > 0:
-        return SLOWER
-    if best > 0:
-        return GAVE_WIN if score == 0 else WIN_LOST
-    return DRAW_LOST if best == 0 else FASTER
-
-
-def told(score: int, plies: int | None, side: str) -> str:
-    """What a score of a side means, in words, so many plies before the end."""
+def in_words(score: int, plies: int | None, side: str, sides: Any) -> str:
+    """Return what a score of a side means, so many plies before the end."""
     if not score or plies is None:
         return "a draw"
-    winner = side if score > 0 else "XO"[side == "X"]
+    winner = side if score > 0 else next(other for other in sides if other != side)
     return f"{winner} wins in {in_moves(plies)}" if plies else f"{winner} has won"

@@ -1,4 +1,4 @@
-"""Drawing: a board as text, readable without colour, and what each of its moves leads to.
+"""Draw a board as text that is readable without colour, with what each move leads to.
 
         a    b    c
      1  X    X    +1*
@@ -14,18 +14,19 @@ import click
 
 from oracle.answers import Analysis, Move
 from solver.games.lines import column_name
-from solver.games.position import Position
+from solver.games.position import Position, cells_of
 
 _LOOKS = {"X": {"fg": "bright_blue", "bold": True}, "O": {"fg": "yellow", "bold": True}}
-"""Blue and yellow are told apart by nearly every eye; the letters differ in any case."""
+"""Blue and yellow are safe for the colour-blind, and the letters differ anyway."""
 
 
 def draw(
-    position: Position, notes: Mapping[int, str], starred: Collection[int] = (), bracketed: int | None = None
-) -> str:
-    """The board with its rows and columns named, notes in empty cells, a star behind some cells, one in brackets.
+    position: Position, notes: Mapping[int, str], starred: Collection[int] = (), bracketed: int | None = None,
+    marks: str = "XO",
+) -> str:  # fmt: skip
+    """Return the board with its rows and columns named, notes in empty cells, some cells starred, one in brackets.
 
-    A hole is blank, and a row or column of nothing else has no name.
+    Holes are blank, and a row or column of holes has no name. `marks` are those of the side that began and the other.
     """
     game = position.game
     width = max([len(note) for note in notes.values()] + [len(column_name(game.columns - 1))]) + 3
@@ -41,7 +42,7 @@ def draw(
                 drawn += " " * width
                 continue
             number = str(row + 1)
-            text = _cell(position, cell, notes.get(cell, "."), cell in starred)
+            text = _cell(position, cell, notes.get(cell, "."), cell in starred, marks)
             tail = "]" if cell == bracketed else "*" if cell in starred else ""
             drawn = (drawn[:-1] + "[" if cell == bracketed else drawn) + text + tail
             drawn += " " * (width - len(click.unstyle(text)) - len(tail))
@@ -50,30 +51,31 @@ def draw(
 
 
 def draw_verdicts(position: Position, analysis: Analysis) -> str:
-    """The board with each move's verdict in its cell, the best ones starred; or with the line that ended the game."""
+    """Return the board with each move's verdict, the best ones starred; or with the lines that ended the game."""
     if analysis.over:
-        ended = 0
-        for line in position.game.completed(position.x) + position.game.completed(position.o):
-            ended |= line
-        return draw(position, {}, [cell for cell in range(position.game.cells) if ended >> cell & 1])
-    best = [position.game.cell(move) for move in analysis.best]
-    return draw(position, verdicts(position, analysis), best)
+        return draw(position, {}, ending_cells(position))
+    return draw(position, verdicts(analysis), [move.cell for move in analysis.moves if move.best])
 
 
-def verdicts(position: Position, analysis: Analysis) -> dict[int, str]:
-    """Each empty cell, and what claiming it leads to."""
-    cells = position.game.cells_by_name
-    return {cells[move.move]: verdict(move, exact=analysis.exact) for move in analysis.moves}
+def ending_cells(position: Position) -> set[int]:
+    """Return the cells of all complete lines."""
+    x_lines, o_lines = position.lines
+    return {cell for line in x_lines + o_lines for cell in cells_of(line)}
+
+
+def verdicts(analysis: Analysis) -> dict[int, str]:
+    """Return what claiming each empty cell leads to."""
+    return {move.cell: verdict(move, exact=analysis.exact) for move in analysis.moves}
 
 
 def verdict(move: Move, *, exact: bool) -> str:
-    """What a move leads to, as short as can be: `+3`, `=`, `-4`, or `?` if that is not known."""
+    """Return what a move leads to, in short: `+3`, `=`, `-4`, or `?` if it is not known."""
     if move.plies is None:
         return "=" if exact else "?"
     return f"{'+' if move.score > 0 else '-'}{move.plies}"
 
 
-def _cell(position: Position, cell: int, note: str, starred: bool) -> str:
-    mark = "X" if position.x >> cell & 1 else "O" if position.o >> cell & 1 else None
+def _cell(position: Position, cell: int, note: str, starred: bool, marks: str) -> str:
+    mark = marks[0] if position.x >> cell & 1 else marks[1] if position.o >> cell & 1 else None
     looks = _LOOKS[mark] if mark else {"bold": True} if starred else {"dim": True}
     return click.style(mark or note, **looks)

@@ -28,12 +28,6 @@ class LineState:
         """The cells that are free, in order."""
         return list(cells_of(self.position.game.full & ~(self.position.x | self.position.o)))
 
-    @property
-    def ending(self) -> set[int]:
-        """The cells of the lines that ended the game."""
-        x_lines, o_lines = self.position.lines if self.outcome else ([], [])
-        return {cell for line in x_lines + o_lines for cell in cells_of(line)}
-
 
 @dataclass(frozen=True)
 class LineRules:

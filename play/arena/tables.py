@@ -1,19 +1,21 @@
-"""The arena's results as text, in 80 columns."""
+"""The arena's results as tables of 80 columns."""
 
 from collections.abc import Sequence
 
-from play.arena import Meeting, Standing, interval
+from play.arena.meetings import Meeting, Standing, interval
 
 
-def table(meeting: Meeting, *, swap: bool) -> str:
-    """What came of two players' meeting."""
+def result_table(meeting: Meeting, sides: Sequence[str], *, swap: bool) -> str:
+    """Return the results of one meeting."""
     standings = (meeting.first, meeting.second)
     width = max(len(standing.name) for standing in standings) + 2
     lines = [f"{'player':{width}} side      wins              draws             losses"]
-    for standing, side in zip(standings, ("X", "O"), strict=True):
+    for standing, side in zip(standings, sides, strict=False):
         counts = (_share(count, standing.games) for count in (standing.wins, standing.draws, standing.losses))
-        lines.append(f"{standing.name:{width}} {'X and O' if swap else side:8}  {'  '.join(counts)}".rstrip())
-    lines += ["", "In percent of the games, with the range that is right 95 times of 100.", ""]
+        lines.append(
+            f"{standing.name:{width}} {' and '.join(sides[:2]) if swap else side:8}  {'  '.join(counts)}".rstrip()
+        )
+    lines += ["", "In percent of the games, with 95% confidence intervals.", ""]
     for standing in standings:
         lines += _about(standing)
     plies = meeting.lengths
@@ -22,7 +24,7 @@ def table(meeting: Meeting, *, swap: bool) -> str:
 
 
 def cross_table(names: Sequence[str], meetings: Sequence[Meeting]) -> str:
-    """Everybody's share of the points against everybody, and over all, the strongest first."""
+    """Return every player's share of the points against every other and in all, the strongest first."""
     points: dict[tuple[str, str], float] = {}
     for met in meetings:
         points[met.first.name, met.second.name] = met.first.points
@@ -35,7 +37,12 @@ def cross_table(names: Sequence[str], meetings: Sequence[Meeting]) -> str:
         against = "".join(f"{100 * points[one, other]:5.0f}" if one != other else "    -" for other in ranked)
         lines.append(f"{number:3} {one:{width}}{100 * total[one]:5.1f}{against}")
     lines += ["", "Points in percent: 1 for a win, a half for a draw."]
-    forfeits = [f"{one.name}: {why}" for met in meetings for one in (met.first, met.second) for why in one.forfeits]
+    forfeits = [
+        f"{one.name}: game {forfeit.game}: {forfeit.reason}"
+        for met in meetings
+        for one in (met.first, met.second)
+        for forfeit in one.forfeits
+    ]
     return "\n".join(line[:79] for line in lines + forfeits[:10])
 
 
@@ -49,7 +56,18 @@ def _about(standing: Standing) -> list[str]:
         if standing.graded else ""  # fmt: skip
     mean = 1000 * standing.seconds / standing.moves if standing.moves else 0.0
     lines = [f"{standing.name}: {mean:.2f} ms a move, at most {1000 * standing.slowest:.0f}{kept}."]
-    lines += [f"  forfeited {why}"[:79] for why in standing.forfeits[:5]]
+    lines += [f"  forfeited game {forfeit.game}: {forfeit.reason}"[:79] for forfeit in standing.forfeits[:5]]
     if len(standing.forfeits) > 5:
-        lines.append(f"  and {len(standing.forfeits) - 5} games more")
+        lines.append(f"  and {len(standing.forfeits) - 5} more games")
     return lines
+
+
+def tracebacks(meetings: Sequence[Meeting]) -> str:
+    """Return where the code of players that forfeited failed, once for each reason."""
+    return "\n".join(
+        f"{one.name}, game {forfeit.game}:\n{forfeit.traceback}"
+        for met in meetings
+        for one in (met.first, met.second)
+        for forfeit in one.forfeits
+        if forfeit.traceback
+    )

@@ -1,0 +1,78 @@
+"""Kept games: every game that is played at the terminal has a record in the user's state folder."""
+
+import os
+import time
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+from play.players.player import may_resume
+from play.records import ONGOING, Record, RecordError, load_record
+from solver.errors import Ttt4Error
+from solver.folders import games_folder
+from solver.games.rules import Rules
+
+
+class Kept(NamedTuple):
+    """A game that was kept."""
+
+    path: str
+    played: float
+    """When its file was last written, in seconds since 1970."""
+    record: Record | None
+    """None if it cannot be read."""
+    problem: str
+    """Why it cannot be read."""
+    own_game: str | None
+    """The name of its game, if that is the user's own code, which is not loaded for a file."""
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether `ttt4-play resume` can continue it."""
+        if self.record is None or self.record.result != ONGOING:
+            return False
+        sides = self.record.match.rules.sides
+        return all(may_resume(self.record.tags.get(side, "human")) for side in sides)
+
+
+def kept_games(rules: Rules[Any] | None = None) -> Iterator[Kept]:
+    """Yield the kept games, the last one first; those of the user's own code only if their `rules` are given."""
+    folder = games_folder()
+    try:
+        files = [entry for entry in os.scandir(folder or "") if entry.name.endswith(".txt")]
+    except OSError:
+        files = []
+    for entry in sorted(files, key=lambda entry: entry.stat().st_mtime_ns, reverse=True):
+        record, problem, own_game = None, "", None
+        try:
+            record = load_record(entry.path, rules)
+        except RecordError as error:
+            problem, own_game = str(error), error.own_game
+        yield Kept(entry.path, entry.stat().st_mtime, record, problem, own_game)
+
+
+def last_kept(rules: Rules[Any] | None = None, *, to_resume: bool = False) -> str:
+    """Return the file of the last game, or of the last that can go on; raise Ttt4Error if there is none.
+
+    With `rules`, only games by these rules count.
+    """
+    for kept in kept_games(rules):
+        if rules and (kept.record is None or kept.record.match.rules.name != rules.name):
+            continue
+        if kept.own_game:
+            raise Ttt4Error(f"the last game, {kept.path!r}, is your own {kept.own_game}: add --game {kept.own_game}")
+        if kept.can_go_on if to_resume else kept.record:
+            return kept.path
+    wanted = "that can go on" if to_resume else "to look at"
+    raise Ttt4Error(f"no game {wanted} was kept: ttt4-play begins one, or name a FILE")
+
+
+def new_files(first: str | None = None) -> Iterator[str | None]:
+    """Yield `first`, if given, then names for games to come; None where no folder can hold them."""
+    return chain([first] if first else [], iter(_new_file, ""))
+
+
+def _new_file() -> str | None:
+    folder = games_folder()
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{time.monotonic_ns() % 1_000_000:06}.txt"
+    return folder and os.path.join(folder, name)

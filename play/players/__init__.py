@@ -1,0 +1,1 @@
+"""Who chooses the moves."""

@@ -1,0 +1,112 @@
+"""The players that the program brings along."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from oracle.answers import Move
+from oracle.oracle import Oracle
+from solver.games.line_rules import LineState
+from solver.games.lines import Game
+from solver.games.rules import Rules
+
+if TYPE_CHECKING:
+    import random
+
+SHARPNESS = (0.0, 0.22, 0.47, 0.72, 0.98, 1.25, 1.57, 1.92, 2.45, 3.7)
+"""By level: how strongly a better move is preferred."""
+
+
+class RandomPlayer:
+    """Any move, each as likely as the others; of any game."""
+
+    def __init__(self, rules: Rules[Any], rng: "random.Random") -> None:
+        """Draw moves from `rng`."""
+        self._rules = rules
+        self._rng = rng
+
+    def choose(self, state: Any) -> int:
+        """Return any legal move."""
+        return self._rng.choice(self._rules.legal(state))
+
+
+class TacticalPlayer:
+    """Complete a line, else block one, else take a cell near the middle, else a corner, else any."""
+
+    def __init__(self, game: Game, rng: "random.Random") -> None:
+        """Draw among equally good cells from `rng`."""
+        self._game = game
+        self._rng = rng
+        middle = {(game.rows - 1) // 2, game.rows // 2}, {(game.columns - 1) // 2, game.columns // 2}
+        ends = {0, game.rows - 1}, {0, game.columns - 1}
+        places = [divmod(square, game.columns) for square in game.squares]
+        self._tiers = [
+            {cell for cell, (row, column) in enumerate(places) if row in rows and column in columns}
+            for rows, columns in (middle, ends)
+        ]
+
+    def choose(self, state: LineState) -> int:
+        """Return a cell by the first rule that names one."""
+        x, o = state.position.x, state.position.o
+        mine, theirs = (x, o) if state.position.mover == "X" else (o, x)
+        empty = state.empty
+        completing = [cell for cell in empty if self._game.completes(mine | 1 << cell, cell)]
+        if self._game.misere:
+            empty = [cell for cell in empty if cell not in completing] or empty
+        elif completing:
+            return self._rng.choice(completing)
+        elif blocking := [cell for cell in empty if self._game.completes(theirs | 1 << cell, cell)]:
+            return self._rng.choice(blocking)
+        tiers = [[cell for cell in empty if cell in tier] for tier in self._tiers]
+        return self._rng.choice(next(filter(None, tiers), empty))
+
+
+class OraclePlayer:
+    """The oracle: never errs, and makes the best move that is hardest to answer."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        """Play what `oracle` plays."""
+        self._oracle = oracle
+
+    def choose(self, state: LineState) -> int:
+        """Return the oracle's own move."""
+        return self._oracle.best_move(state.position).cell
+
+
+class FirstPlayer:
+    """The first best move in the order of the cells: as strong as the oracle, but it sets no traps."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        """Play the first best move that `oracle` names."""
+        self._oracle = oracle
+
+    def choose(self, state: LineState) -> int:
+        """Return the first of the best moves."""
+        return self._oracle.analysis(state.position).moves[0].cell
+
+
+class LevelPlayer:
+    """Play like a person of some strength: prefer better moves, and see what is near more clearly.
+
+    A move is worth +1 for a win, 0 for a draw, -1 for a loss, and up to as much again the nearer the end is.
+    Moves are drawn with weights that grow exponentially with their worth, by a factor that grows with the
+    level: at level 0 all moves are equally likely.
+    """
+
+    def __init__(self, oracle: Oracle, level: int, rng: "random.Random") -> None:
+        """Play at a level from 0 to 9; 10 is the oracle itself."""
+        self._oracle = oracle
+        self._rng = rng
+        self._sharpness = SHARPNESS[level]
+
+    def choose(self, state: LineState) -> int:
+        """Return a move drawn by its worth."""
+        moves = self._oracle.analysis(state.position).moves
+        weights = [math.exp(self._sharpness * _worth(move)) for move in moves]
+        return self._rng.choices(moves, weights)[0].cell
+
+
+def _worth(move: Move) -> float:
+    if move.plies is None:
+        return 0.0
+    size = 1 + 1 / move.plies
+    return size if move.score > 0 else -size

@@ -1,0 +1,73 @@
+"""What a player is, how players are named, and how one is asked for a move.
+
+human        asks at the terminal
+random       any move
+rules        win, block, then the middle, corners, edges
+search       a live search, without a store
+oracle       never errs, and sets traps; oracle:0 to oracle:10 play from random to perfect
+first        the oracle's first best move, which sets no traps
+MODULE:NAME  one of your own: NAME(rules, seed) returns it
+"""
+
+from operator import index
+from typing import Any, NamedTuple, Protocol
+
+from solver.errors import Ttt4Error
+from solver.own_code import is_own, one_line
+
+BEST_LEVEL = 10
+
+SECONDS_A_MOVE = 10.0
+"""How long a player may think in the arena, unless the user says otherwise."""
+
+KINDS = ("human", "random", "rules", "search", "oracle", "first")
+
+
+class PlayerError(Ttt4Error):
+    """No such player, or one that failed to name a move; `__cause__` is its own exception, if it raised one."""
+
+    exit_code = 2
+
+
+class Player(Protocol):
+    """Chooses moves. All players but a human are reproducible from a seed."""
+
+    def choose(self, state: Any) -> int:
+        """Return the move to make in a state in which this player is to move."""
+
+
+class PlayerName(NamedTuple):
+    """A player's name, read."""
+
+    kind: str
+    """One of KINDS, or `own`."""
+    level: int = BEST_LEVEL
+
+
+def read_player(name: str) -> PlayerName:
+    """Return a player's kind and level; raise PlayerError, with the names that exist, if there is no such player."""
+    kind, colon, level = name.strip().partition(":")
+    if kind in KINDS and not colon:
+        return PlayerName(kind)
+    if kind == "oracle" and level in map(str, range(BEST_LEVEL + 1)):
+        return PlayerName(kind, int(level))
+    if is_own(name):
+        return PlayerName("own")
+    raise PlayerError(
+        f"no player {name!r}: choose {', '.join(KINDS)}, oracle:0 to oracle:{BEST_LEVEL}, or your own as MODULE:NAME"
+    )
+
+
+def may_resume(name: str) -> bool:
+    """Tell whether a record can bring this player back: a file must not make the program load code."""
+    return read_player(name).kind != "own"
+
+
+def chosen(player: Player, state: Any) -> int:
+    """Return the move that a player names; raise PlayerError if it names none, whatever it does instead."""
+    try:
+        return index(player.choose(state))
+    except Ttt4Error:
+        raise
+    except (Exception, SystemExit) as error:  # it may not be our code
+        raise PlayerError(one_line(error)) from error

@@ -1,0 +1,1 @@
+"""A match at a prompt."""

@@ -1,0 +1,310 @@
+"""The prompt: a session line by line, in which a wrong word costs one line of explanation and nothing else.
+
+It reads lines and writes lines, so it works the same through a pipe. Only on a terminal does it say that a
+player is thinking, and take that away again.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import repeat
+from typing import Any
+
+from oracle.answers import Analysis
+from oracle.cli.drawing import verdicts
+from oracle.oracle import QUICK_CELLS
+from play.advice import analyse
+from play.match import Match, MatchError
+from play.picture import picture
+from play.players.player import PlayerError, may_resume
+from play.players.roster import Roster, lines_of
+from play.records import Record, export_record, save_record
+from play.review import Review, in_words, review_match
+from play.session import Session
+from play.terminal.talk import explained, review_lines, say, say_wrapped, sentence, thinking
+from solver.errors import Ttt4Error
+from solver.games.line_rules import LineRules
+from solver.games.position import cells_of
+
+MOST_LINES = 60
+"""How many lines of a game `lines` lists without being asked for those of one cell."""
+
+_LEAVING = ("q", "exit")
+"""What else people type to leave."""
+
+
+class Leave(Exception):
+    """The person wants to leave."""
+
+
+class Prompt:
+    """One match at a prompt, and those that follow it."""
+
+    def __init__(self, roster: Roster, record: Record, files: Iterator[str | None], seed: int | str) -> None:
+        """Go on with a record's match between the players that its tags name; keep it, then others, in `files`."""
+        self.roster = roster
+        self.files = files
+        self.path = next(files)
+        self.rules = record.match.rules
+        self.names = {side: record.tags[side] for side in self.rules.sides}
+        players = {side: roster.player(name, f"{seed} {side}") for side, name in self.names.items()}
+        self.session = Session(record, players, self._keep)
+        self._announced_draw = self._announced_end = False
+        self._commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "undo": (self._undo, "take back your last move"),
+            "redo": (self._redo, "make it again"),
+            "hint": (self._hint, "what the oracle would play"),
+            "show": (self._show, "what every move leads to"),
+            "why": (self._why, "what the last moves changed"),
+            "lines": (self._lines, "the lines that end the game, or those through a cell: lines b2"),
+            "review": (self._review, "every move so far, graded"),
+            "save": (self._save, "write the game to a file: save FILE"),
+            "resign": (self._resign, "give up"),
+            "restart": (self._restart, "take back all moves"),
+            "new": (self._new, "begin another game"),
+            "help": (self._help, "this list"),
+            "quit": (self._quit, "leave; ttt4-play resume continues the game"),
+        }
+
+    @property
+    def match(self) -> Match[Any]:
+        """The match that is played now."""
+        return self.session.match
+
+    @property
+    def people(self) -> set[str]:
+        """The sides that people play."""
+        return self.session.people
+
+    def run(self) -> None:
+        """Play until the person leaves or, if nobody is human, until the match has ended."""
+        if self.people and sys.stdin.isatty():
+            with suppress(ImportError):  # some Pythons are built without it
+                import readline  # noqa: F401 - from here on, what is typed can be edited
+        sides = ", ".join(f"{side} {name}" for side, name in self.names.items())
+        say(f"{self.rules.name}: {sides}." + (f" {self._how_to_move()} help lists what else." if self.people else ""))
+        self._show_board()
+        try:
+            while self.people or not self.match.outcome:
+                self._step()
+            self._announce_end()
+        except Leave:
+            pass
+        except KeyboardInterrupt:
+            say("")
+            raise
+        finally:
+            if self.match.events and not self.match.outcome and all(map(may_resume, self.names.values())):
+                say_wrapped(
+                    "The game is kept: ttt4-play resume continues it." if self.path else "The game was not kept."
+                )
+
+    def _how_to_move(self) -> str:
+        if isinstance(self.rules, LineRules):
+            return "Moves are b3 or 3 2;"
+        moves = self.rules.legal(self.match.state)[:3]
+        return f"Moves are {', '.join(map(self.rules.write, moves))} and so on;" if moves else ""
+
+    def _step(self) -> None:
+        """Take one line from the person, or one move from another player."""
+        side = self.match.to_move
+        if side is None:
+            self._announce_end()
+            self._heed(self._read("> "))
+        elif side in self.people:
+            self._heed(self._read(f"{side}> "), side)
+        else:
+            self._reply(side)
+
+    def _reply(self, side: str) -> None:
+        try:
+            with thinking(self.names[side]):
+                move = self.session.reply()
+        except PlayerError as error:
+            raise PlayerError(f"{self.names[side]} as {side}: {error}") from error
+        say(f"{side} plays {self.rules.write(move)}.")
+        self._after_move()
+        self._show_board()
+
+    def _heed(self, line: str, side: str | None = None) -> None:
+        """Do what a line says; it may be a move if `side` is to move."""
+        word, _, rest = line.partition(" ")
+        command = self._commands.get("quit" if word.lower() in _LEAVING else word.lower())
+        try:
+            if command:
+                command[0](rest.strip())
+            elif word:
+                move = self._read_move(line)
+                if move is None:
+                    return
+                self._require_ongoing("play")
+                self._play(side or "", move)
+        except Ttt4Error as error:
+            say_wrapped(sentence(str(error)))
+
+    def _play(self, side: str, move: int) -> None:
+        self.session.play(side, move)
+        self._after_move()
+        if self.match.outcome or self.people == set(self.rules.sides):
+            self._show_board()
+
+    def _read_move(self, line: str) -> int | None:
+        """Return the move that a line names; None, with an explanation, if it names none."""
+        try:
+            return self.rules.read(line)
+        except Ttt4Error as error:
+            from difflib import get_close_matches  # only now: most lines are right
+
+            word = line.split()[0].lower()
+            near = get_close_matches(word, self._commands, 1, 0.6) if word.isalpha() else []
+            if near:
+                say_wrapped(f"No command {word[:20]!r}: did you mean {near[0]!r}?")
+            else:
+                say_wrapped(f"{sentence(str(error))} Or type help.")
+            return None
+
+    def _read(self, prompt: str) -> str:
+        """Return what the person types."""
+        try:
+            return input(prompt).strip()
+        except EOFError:
+            say("")
+            raise Leave from None
+        except UnicodeDecodeError:
+            say_wrapped("That could not be read: write letters and digits.")
+            return ""
+
+    def _after_move(self) -> None:
+        rules = self.rules
+        if isinstance(rules, LineRules) and not self._announced_draw and rules.drawn_already(self.match.state):
+            self._announced_draw = True
+            say_wrapped("No line can be completed any more: this will be a draw.")
+
+    def _show_board(self) -> None:
+        say(f"\n{picture(self.rules, self.match.state)}\n")
+
+    def _keep(self, record: Record) -> None:
+        """Write the game down, from its first event on."""
+        if self.path is None or not (self.match.events or os.path.exists(self.path)):
+            return
+        try:
+            save_record(record, self.path)
+        except OSError as error:
+            self.path, self.files = None, repeat(None)
+            say_wrapped(f"Games cannot be kept: {error.strerror or error}. Save this one elsewhere: save FILE.")
+
+    def _announce_end(self) -> None:
+        if self._announced_end:
+            return
+        self._announced_end = True
+        say_wrapped(sentence(str(self.match.outcome)))
+        try:
+            if self.match.moves and isinstance(self.rules, LineRules) and self._answers_quickly(self.rules):
+                say("")
+                for line in review_lines(self._reviewed()):
+                    say(line)
+        except Ttt4Error as error:
+            say_wrapped(sentence(str(error)))
+        if self.people:
+            say_wrapped("new begins another game, undo takes a move back, quit leaves.")
+
+    def _answers_quickly(self, rules: LineRules) -> bool:
+        return self.roster.oracle().source == "store" or rules.game.cells <= QUICK_CELLS
+
+    def _undo(self, rest: str) -> None:
+        self.session.undo()
+        self._announced_end = self._announced_draw = False
+        self._show_board()
+
+    def _redo(self, rest: str) -> None:
+        if self.match.given_up:
+            self._require_ongoing("make again")
+        self.session.redo()
+        self._show_board()
+
+    def _hint(self, rest: str) -> None:
+        analysis = self._analysis("hint at")
+        if not analysis.exact:
+            say_wrapped(f"The oracle would play {analysis.moves[0].move}: {analysis.verdict}.")
+            return
+        with thinking("the oracle"):
+            move = self.roster.oracle().best_move(self.match.state.position)
+        meaning = in_words(move.score, move.plies, analysis.to_move or "", self.rules.sides)
+        say_wrapped(f"The oracle would play {move.move}: {meaning}.")
+
+    def _show(self, rest: str) -> None:
+        analysis = self._analysis("show")
+        say(f"\n{picture(self.rules, self.match.state, verdicts(analysis))}\n")
+        unknown = "" if analysis.exact else ", ? is not settled"
+        say_wrapped(
+            f"{analysis.to_move} to move: {analysis.verdict}. +n wins in n plies, = draws, -n loses in n{unknown}."
+        )
+
+    def _why(self, rest: str) -> None:
+        graded = self._reviewed().moves
+        if not graded:
+            say_wrapped("No move was made yet.")
+        for move in graded[-2:]:
+            say(explained(move))
+
+    def _lines(self, rest: str) -> None:
+        game = lines_of(self.rules, "lines to list")
+        lines = game.lines_through[game.cell(rest)] if rest else game.lines
+        if len(lines) > MOST_LINES:
+            raise MatchError(f"{game.name} has {len(lines)} lines: name a cell, as in lines {game.cell_name(0)}")
+        ends = "loses" if game.misere else "wins"
+        through = f" through {rest.lower()}" if rest else ""
+        say(f"Completing one of these {len(lines)} lines{through} {ends}:")
+        for line in lines:
+            say("  " + " ".join(map(game.cell_name, cells_of(line))))
+
+    def _review(self, rest: str) -> None:
+        for line in review_lines(self._reviewed(), every=True):
+            say(line)
+
+    def _save(self, rest: str) -> None:
+        if not rest:
+            raise MatchError("no file named: save FILE")
+        export_record(self.session.record, rest)
+        say_wrapped(f"Saved to {rest}.")
+
+    def _resign(self, rest: str) -> None:
+        self._require_ongoing("resign")
+        self.session.resign(self.match.to_move or "")
+
+    def _restart(self, rest: str) -> None:
+        self.session.start_over()
+        self._announced_end = self._announced_draw = False
+        self._show_board()
+
+    def _new(self, rest: str) -> None:
+        self.path = next(self.files)
+        match = Match(self.rules, self.match.states[0])
+        self.session = Session(Record(match, self.session.record.tags), self.session.players, self._keep)
+        self._announced_end = self._announced_draw = False
+        self._show_board()
+
+    def _help(self, rest: str) -> None:
+        moves = "a cell: b3, or its row and column, 3 2" if isinstance(self.rules, LineRules) else "what the rules read"
+        say(f"A move is {moves}. Besides:")
+        for name, (_, what) in self._commands.items():
+            say(f"  {name:8} {what}")
+
+    def _quit(self, rest: str) -> None:
+        raise Leave
+
+    def _require_ongoing(self, command: str) -> None:
+        if self.match.outcome:
+            raise MatchError(f"nothing to {command}: the game is over; undo takes a move back, new begins another")
+
+    def _analysis(self, command: str) -> Analysis:
+        lines_of(self.rules, "an oracle")
+        self._require_ongoing(command)
+        with thinking("the oracle"):
+            return analyse(self.roster.oracle(), self.match, self.match.state)
+
+    def _reviewed(self) -> Review:
+        lines_of(self.rules, "an oracle")
+        with thinking("the oracle"):
+            return review_match(self.roster.oracle(), self.match)

@@ -1,0 +1,80 @@
+"""What is printed for a person: sentences within 80 columns, graded moves, and a note while somebody thinks."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Timer
+
+import click
+
+from oracle.grading import BEST
+from play.review import Graded, Review
+
+THINKING_AFTER = 0.2
+"""After how many seconds a note says that a player is thinking: any sooner, it would only flicker."""
+
+
+def say(text: str) -> None:
+    """Print text as it stands."""
+    click.echo(text)
+
+
+def say_wrapped(text: str) -> None:
+    """Print sentences in lines of at most 79 columns."""
+    click.echo(click.wrap_text(text, 79))
+
+
+def sentence(text: str) -> str:
+    """Return a clause with a capital letter and a full stop."""
+    return f"{text[0].upper()}{text[1:]}."
+
+
+@contextmanager
+def thinking(who: str) -> Iterator[None]:
+    """Say on a terminal that somebody is thinking, if it takes long."""
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        yield
+        return
+    shown: list[str] = []
+
+    def show() -> None:
+        shown.append(f"{who} is thinking...")
+        click.echo(shown[0], nl=False, err=True)
+
+    timer = Timer(THINKING_AFTER, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if shown:
+            click.echo(f"\r{' ' * len(shown[0])}\r", nl=False, err=True)
+
+
+def explained(move: Graded) -> str:
+    """Return a graded move as one sentence, or two."""
+    text = f"{(move.number + 1) // 2}. {move.side} {move.move}: {', '.join(filter(None, (move.grade, move.outcome)))}."
+    if move.better:
+        text += f" {', '.join(move.better[:6])}{' ...' if len(move.better) > 6 else ''} would have been better."
+    return click.wrap_text(text, 79, "", "   ")
+
+
+def review_lines(review: Review, *, every: bool = False) -> Iterator[str]:
+    """Yield a review line by line: the moves that were not best, or all of them, a summary, and the turning point."""
+    for move in review.moves:
+        if every or move.grade != BEST:
+            yield explained(move)
+    if not review.exact:
+        yield "Not every position could be settled in time; a store would settle them."
+    for side in sorted({move.side for move in review.moves}, reverse=True):
+        own = [move for move in review.moves if move.side == side]
+        moves = f"{len(own)} move{'s' * (len(own) != 1)}"
+        best, changed = sum(m.grade == BEST for m in own), sum(m.changed for m in own)
+        yield f"{side} made {moves}: {best} best, {changed} that changed the outcome."
+    point = review.turning_point
+    if point:
+        yield click.wrap_text(
+            f"The turning point was {point.side}'s {point.move} (move {(point.number + 1) // 2}): it {point.grade}. "
+            f"{', '.join(point.better[:8])} would have {'won' if point.before > 0 else 'held the draw'}.", 79, "", "  ",
+        )  # fmt: skip

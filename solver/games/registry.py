@@ -1,0 +1,36 @@
+"""The one registry of games: from what a person types to the rules that it names.
+
+A notation names a game of lines (solver/games/notation.py), or rules of your own as MODULE:NAME
+(solver/games/rules.py).
+"""
+
+from typing import Any
+
+from solver.errors import GameError
+from solver.games.line_rules import LineRules
+from solver.games.notation import parse_game
+from solver.games.rules import Rules
+from solver.own_code import is_own, load_own, one_line
+
+
+def find_game(text: str) -> Rules[Any]:
+    """Return the rules of the game that a notation names; raise GameError if it names none.
+
+    MODULE:NAME loads code: ask `solver.own_code.is_own` first where the notation comes from a file.
+    """
+    return _own_rules(text.strip()) if is_own(text) else LineRules(parse_game(text))
+
+
+def _own_rules(name: str) -> Rules[Any]:
+    """Return rules of the user's own, if they have all that rules need."""
+    factory = load_own(name)
+    try:
+        rules: Rules[Any] = factory()
+        lacking = [part for part in vars(Rules) if not part.startswith("_") and not hasattr(rules, part)]
+    except (Exception, SystemExit) as error:  # it is not our code
+        raise GameError(f"cannot load game {name!r}: {one_line(error)}") from error
+    if lacking:
+        raise GameError(f"game {name!r} lacks {', '.join(lacking)}: solver/games/rules.py says what rules have")
+    if rules.name != name:
+        raise GameError(f"game {name!r} has the name {rules.name!r}: set it to {name!r}, by which it is found again")
+    return rules
