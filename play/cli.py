@@ -311,18 +311,21 @@ def _step_of(match: Match[Any], at: int) -> str:
 
 def _kept_line(kept: Kept) -> str:
     played = time.strftime("%Y-%m-%d %H:%M", time.localtime(kept.played))
-    if kept.own_game:
-        return f"{played}  {kept.own_game:10} your own game: add --game to resume it\n  {kept.path}"
+    if kept.own_game_tags:
+        tags = kept.own_game_tags
+        return f"{played}  {tags['Game']:10} your own game {tags.get('Result', '')}\n  {kept.path}"
     if kept.record is None:
         return f"{played}  cannot be read\n  {kept.problem}"
     match, tags = kept.record.match, kept.record.tags
     sides = ", ".join(f"{side} {tags.get(side, 'human')}" for side in match.rules.sides)
     count = f"{len(match.moves)} move{'s' * (len(match.moves) != 1)}"
-    return f"{played}  {match.rules.name:10} {sides:26} {count:9} {kept.record.result:8}\n  {kept.path}"
+    return f"{played}  {match.rules.name:10} {sides:26} {count:9} {kept.record.result}\n  {kept.path}"
 
 
 def _kept_dict(kept: Kept) -> dict[str, Any]:
     fields: dict[str, Any] = {"file": kept.path, "played": int(kept.played)}
+    if kept.own_game_tags:
+        return fields | {"game": kept.own_game_tags["Game"], "result": kept.own_game_tags.get("Result")}
     if kept.record is None:
         return fields | {"error": kept.problem}
     match, tags = kept.record.match, kept.record.tags

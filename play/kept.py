@@ -23,8 +23,8 @@ class Kept(NamedTuple):
     """None if it cannot be read."""
     problem: str
     """Why it cannot be read."""
-    own_game: str | None
-    """The name of its game, if that is the user's own code, which is not loaded for a file."""
+    own_game_tags: dict[str, str] | None
+    """Its tags, if its game is the user's own code, which is not loaded for a file."""
 
     @property
     def can_go_on(self) -> bool:
@@ -43,12 +43,12 @@ def kept_games(rules: Rules[Any] | None = None) -> Iterator[Kept]:
     except OSError:
         files = []
     for entry in sorted(files, key=lambda entry: entry.stat().st_mtime_ns, reverse=True):
-        record, problem, own_game = None, "", None
+        record, problem, tags = None, "", None
         try:
             record = load_record(entry.path, rules)
         except RecordError as error:
-            problem, own_game = str(error), error.own_game
-        yield Kept(entry.path, entry.stat().st_mtime, record, problem, own_game)
+            problem, tags = str(error), error.own_game_tags
+        yield Kept(entry.path, entry.stat().st_mtime, record, problem, tags)
 
 
 def last_kept(rules: Rules[Any] | None = None, *, to_resume: bool = False) -> str:
@@ -59,8 +59,9 @@ def last_kept(rules: Rules[Any] | None = None, *, to_resume: bool = False) -> st
     for kept in kept_games(rules):
         if rules and (kept.record is None or kept.record.match.rules.name != rules.name):
             continue
-        if kept.own_game:
-            raise Ttt4Error(f"the last game, {kept.path!r}, is your own {kept.own_game}: add --game {kept.own_game}")
+        tags = kept.own_game_tags
+        if tags and not (to_resume and tags.get("Result") != ONGOING):
+            raise Ttt4Error(f"the last game, {kept.path!r}, is your own {tags['Game']}: add --game {tags['Game']}")
         if kept.can_go_on if to_resume else kept.record:
             return kept.path
     wanted = "that can go on" if to_resume else "to look at"

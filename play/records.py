@@ -53,8 +53,8 @@ class RecordError(Ttt4Error):
     """What is wrong with a record, and in which line."""
 
     exit_code = 2
-    own_game: str | None = None
-    """The name of the record's game, if the game is code that a file cannot load."""
+    own_game_tags: dict[str, str] | None = None
+    """The record's tags, if its game is code that a file cannot load."""
 
 
 @dataclass
@@ -263,7 +263,7 @@ def _begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[
         if rules is None or rules.name != tags["Game"]:
             if is_own(tags["Game"]):
                 error = _wrong(name, lines.get(tag, 1), f"game {tags['Game'][:60]!r} is code, which a file cannot load")
-                error.own_game = tags["Game"]
+                error.own_game_tags = tags
                 raise error
             rules = find_game(tags["Game"])
         if "First" in tags:

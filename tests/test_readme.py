@@ -1,4 +1,4 @@
-"""README's examples: what it shows is what one gets."""
+"""The READMEs: every example prints what they show, every option and every file is in them."""
 
 import doctest
 import re
@@ -9,20 +9,31 @@ import sys
 from pathlib import Path
 
 import click
+import picture
 import pytest
 
 from oracle.cli.main import main as query
 from play.cli import main as play
 from solver.cli.main import main as solve
 
-README = Path(__file__).parents[1] / "README.md"
-SHELL = re.findall(r"^    \$ (.+)\n((?:    .*\n|\n(?=    ))*)", README.read_text(), re.MULTILINE)
+ROOT = Path(__file__).parents[1]
+ROOMS = ("solver", "oracle", "play")
+READMES = [ROOT / "README.md", *(ROOT / room / "README.md" for room in (*ROOMS, "data"))]
+TEXT = "\n".join(readme.read_text() for readme in READMES)
+SHELL = re.findall(r"^    \$ (.+)\n((?:    .*\n|\n(?=    ))*)", TEXT, re.MULTILINE)
+USAGES = re.sub(r"\n {8,}", " ", TEXT).split("\n")
+COMMANDS: dict[str, click.Command] = {
+    "ttt4-query": query,
+    "ttt4-play": play,
+    **{f"ttt4-solve {name}": command for name, command in solve.commands.items()},
+    **{f"ttt4-play {name}": command for name, command in play.commands.items()},
+}
 
 
 @pytest.fixture
 def checkout(tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that passes for a checkout, with the store of 4x4 where it belongs."""
-    for room in ("solver", "oracle", "play", "data"):
+    for room in (*ROOMS, "data"):
         (tmp_path / room).mkdir()
     shutil.copy(store4, tmp_path / "data" / "4x4x4.ttt4")
     monkeypatch.chdir(tmp_path)
@@ -30,18 +41,17 @@ def checkout(tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch) -> P
     return tmp_path
 
 
-def test_the_python_examples_print_what_readme_says(checkout: Path) -> None:
-    results = doctest.testfile(str(README), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert results.attempted > 10
+@pytest.mark.parametrize("room", ROOMS)
+def test_python_examples_print_what_the_readme_shows(room: str, checkout: Path) -> None:
+    results = doctest.testfile(
+        str(ROOT / room / "README.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
+    assert results.attempted >= 3
     assert results.failed == 0
 
 
-def test_there_are_shell_examples() -> None:
-    assert SHELL
-
-
 @pytest.mark.parametrize(("command", "shown"), SHELL, ids=[command for command, _ in SHELL])
-def test_a_shell_example_prints_what_readme_says(checkout: Path, command: str, shown: str) -> None:
+def test_shell_examples_print_what_the_readme_shows(checkout: Path, command: str, shown: str) -> None:
     program, *arguments = shlex.split(command)
     ran = subprocess.run(
         [Path(sys.executable).with_name(program), *arguments], cwd=checkout, capture_output=True, text=True, check=True
@@ -50,19 +60,10 @@ def test_a_shell_example_prints_what_readme_says(checkout: Path, command: str, s
     assert ran.stdout.rstrip("\n").split("\n") == expected
 
 
-USAGES = re.sub(r"\n {8,}", " ", README.read_text()).split("\n")
-COMMANDS = {
-    "ttt4-query": query,
-    "ttt4-play": play,
-    **{f"ttt4-solve {name}": command for name, command in solve.commands.items()},
-    **{f"ttt4-play {name}": command for name, command in play.commands.items()},
-}
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_of_every_command_is_in_readme(command: str) -> None:
+def test_every_option_of_every_command_is_in_a_readme(command: str) -> None:
     options = {name for option in COMMANDS[command].params for name in option.opts if name.startswith("--")}
-    usage = next(line for line in USAGES if f"{line} ".startswith(f"    {command} "))
+    usage = next(line for line in USAGES if line.startswith(f"    {command} ") and "[" in line)
     assert options - {"--version"} == set(re.findall(r"--[a-z]+", usage))
 
 
@@ -70,3 +71,25 @@ def test_every_option_of_every_command_is_in_readme(command: str) -> None:
 def test_every_command_and_option_has_help(command: str) -> None:
     assert COMMANDS[command].help
     assert all(option.help for option in COMMANDS[command].params if isinstance(option, click.Option))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_file_of_a_room_is_in_its_readme(room: str) -> None:
+    files = {path.name for path in (ROOT / room).rglob("*.py")} - {"__init__.py"}
+    listed = set(re.findall(r"(?:\w+/)*(\w+\.py)", (ROOT / room / "README.md").read_text()))
+    assert files <= listed
+
+
+@pytest.mark.parametrize("readme", READMES, ids=lambda readme: str(readme.relative_to(ROOT)))
+def test_every_link_leads_to_a_file(readme: Path) -> None:
+    for link in re.findall(r"\]\(([^)]+)\)", readme.read_text()):
+        path, _, heading = link.partition("#")
+        target = readme.parent / path
+        assert target.exists(), link
+        if heading:
+            headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings], link
+
+
+def test_the_picture_is_what_the_program_prints(checkout: Path, store4: Path) -> None:
+    assert picture.PICTURE.read_text() == picture.draw(str(store4))

@@ -1,19 +1,19 @@
-"""Games that a file describes: which squares of a board are cells, and which sets of cells are lines.
+"""Game files: which squares of a board are cells, and which sets of cells are lines.
 
     about = "Four in a row, or the four corners."
     board = ["....", "....", "....", "...."]
     in_a_row = 4
     lines = ["a1 d1 a4 d4"]
 
-It is TOML. `about` says in a sentence what the game is. In `board`, a text for each row from the top, `.`
-is a cell and a blank a hole; rows that end early are filled with holes. With `in_a_row`, every straight
-row of so many cells that crosses no hole is a line; `lines` adds lines by the names of their cells. Of the
-two there must be one at least. `misere = true` lets whoever completes a line lose.
+The format is TOML. `about` says in a sentence what the game is. `board` has a text for each row from the top,
+with `.` for a cell and a blank for a hole; rows that end early are filled with holes. With `in_a_row`, every
+straight row of so many cells that crosses no hole is a line. `lines` adds lines by the names of their cells. A
+game needs at least one of the two. With `misere = true`, completing a line loses.
 
-A line that holds another whole decides nothing, for the game is over before it is complete, or when it
-is. Among `lines` it is refused, because it must be a slip; a straight row that holds one is left out.
+A line that contains another line decides nothing, because the game is over no later than when the inner one is
+complete. Among `lines` it is refused as a slip; a straight row that contains one is left out.
 
-The game's name is the file's, without `.toml`; with `,misere` behind it is its misère game.
+The game's name is the file's, without `.toml`. With `,misere` added it names the misère game.
 """
 
 import json
@@ -39,7 +39,7 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def named_game(named: str, *, misere: bool = False) -> Game:
-    """The game in a file, which is named by its path or, if it is where games are kept, by its name alone."""
+    """Return the game of a file, given by its path or, in a folder of games, by its name alone."""
     if not named.isprintable() or '"' in named:
         raise GameError(f"cannot take game file {named[:60]!r}: rename it to letters, digits, _ and -")
     path = notation = named
@@ -54,14 +54,14 @@ def named_game(named: str, *, misere: bool = False) -> Game:
     name = os.path.basename(path).removesuffix(".toml")
     if not _NAME.fullmatch(name) or name.endswith("-misere"):
         raise GameError(
-            f"game file {path!r} has a name that no game can have: take up to 40 small letters, digits, _ and -, "
-            f"beginning with a letter and not ending in -misere"
+            f"game file {path!r} has a name that no game can have: use up to 40 lower-case letters, digits, _ and -, "
+            f"starting with a letter and not ending in -misere"
         )
     return _described(_File(path), name, notation, misere)
 
 
 def games_with_names() -> Iterator[tuple[str, str]]:
-    """The name of every game that needs no path, and what its file says that it is, or what is wrong with it."""
+    """Yield the name of every game in a folder of games, and what it is, or what is wrong with its file."""
     for name, path in _paths().items():
         try:
             yield name, _File(path).fields()["about"]
@@ -70,7 +70,7 @@ def games_with_names() -> Iterator[tuple[str, str]]:
 
 
 def _found(name: str) -> str:
-    """The path of the file of a game that is named alone."""
+    """Return the path of the file of a named game."""
     paths = _paths()
     if name in paths:
         return paths[name]
@@ -79,7 +79,7 @@ def _found(name: str) -> str:
 
 
 def _paths() -> dict[str, str]:
-    """The path of every game that has a name, by name."""
+    """Return the path of every named game, by name."""
     paths: dict[str, str] = {}
     for folder in definition_folders():
         with suppress(OSError):  # it is not there, or not for us
@@ -91,11 +91,11 @@ def _paths() -> dict[str, str]:
 
 
 def _described(file: "_File", name: str, notation: str, misere: bool) -> Game:
-    """The game that a file describes."""
+    """Return the game that a file describes."""
     fields = file.fields()
     if misere:
         if fields.get("misere"):
-            raise file.wrong(f"{name!r} is a misère game already: leave ,misere out", file.line("misere"))
+            raise file.wrong(f"{name!r} is a misère game already: leave out ,misere", file.line("misere"))
         name, notation = f"{name},misere", f"{notation},misere"
     board = _board(file, name, fields["board"])
     straight = _straight(file, board, fields["in_a_row"]) if "in_a_row" in fields else set()
@@ -108,7 +108,7 @@ def _described(file: "_File", name: str, notation: str, misere: bool) -> Game:
 
 
 class _File:
-    """The text of a game file, and where in it things stand."""
+    """The text of a game file, which knows the line of each part."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -124,10 +124,10 @@ class _File:
             self.text = read.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = read.count(b"\n", 0, error.start) + 1
-            raise self.wrong("it is no text in UTF-8: write one", line) from error
+            raise self.wrong("it is not text in UTF-8", line) from error
 
     def fields(self) -> dict[str, Any]:
-        """What the file says, each of the right type."""
+        """Return what the file says, each field of the right type."""
         fields = self._parsed()
         for key, value in fields.items():
             if key not in _KEYS:
@@ -138,7 +138,7 @@ class _File:
             for i, item in enumerate(items):
                 if not isinstance(item, str):
                     raise self.wrong(
-                        f"{_shown(item)} in {key} is no text: write it in quotes", self.line(key, items, i)
+                        f"{_shown(item)} in {key} is not text: write it in quotes", self.line(key, items, i)
                     )
         for key, example in _REQUIRED.items():
             if key not in fields:
@@ -160,7 +160,7 @@ class _File:
         raise self.wrong(f'{why}: write TOML, such as board = ["...", "..."]', line)
 
     def line(self, key: str, items: Sequence[Any] = (), number: int = -1) -> int:
-        """The number of the line in which a key stands, or that of the item of a number in its list."""
+        """Return the number of the line that has a key, or one item of its list."""
         found = re.search(rf"^[ \t[]*[\"']?{re.escape(key)}[\"']?[ \t]*[=.\]]", self.text, re.MULTILINE)
         at = after = found.start() if found else 0
         for item in items[: number + 1]:
@@ -173,7 +173,7 @@ class _File:
         return self.text.count("\n", 0, at) + 1
 
     def wrong(self, why: str, line: int) -> GameError:
-        """The error for something in a line, to be raised."""
+        """Return the error to raise for something in a line."""
         return GameError(f"game file {self.path!r}, line {line}: {why}")
 
 
@@ -182,7 +182,7 @@ def _unreadable(path: str, error: OSError) -> GameError:
 
 
 def _board(file: _File, name: str, drawn: list[str]) -> Game:
-    """The board, as a game without lines."""
+    """Return the board, as a game without lines."""
     for i, row in enumerate(drawn):
         for mark in row:
             if mark not in ". ":
@@ -197,7 +197,7 @@ def _board(file: _File, name: str, drawn: list[str]) -> Game:
         raise file.wrong("the board has no cell: write . for each", file.line("board"))
     if len(rows) * columns > LARGEST_CELLS:
         raise file.wrong(
-            f"the board has {len(rows) * columns:,} squares: it can have {LARGEST_CELLS:,} at the most",
+            f"the board has {len(rows) * columns:,} squares: it can have at most {LARGEST_CELLS:,}",
             file.line("board"),
         )
     squares = "".join(f"{row:{columns}}" for row in rows)
@@ -205,7 +205,7 @@ def _board(file: _File, name: str, drawn: list[str]) -> Game:
 
 
 def _straight(file: _File, board: Game, k: int) -> set[int]:
-    """Every straight row of k cells that crosses no hole."""
+    """Return every straight row of k cells that crosses no hole."""
     squares = straight_lines(board.rows, board.columns, k) if 0 < k <= max(board.rows, board.columns) else set()
     found = {line for line in squares if not line & board.holes}
     if not found:
@@ -218,7 +218,7 @@ def _straight(file: _File, board: Game, k: int) -> set[int]:
 
 
 def _listed(file: _File, board: Game, straight: set[int], texts: list[str]) -> set[int]:
-    """The lines that are given by their cells, none twice, and none that holds another."""
+    """Return the lines given by their cells; refuse duplicates and lines that contain another."""
     numbers: dict[int, int] = {}
     for i, text in enumerate(texts):
         try:
@@ -231,13 +231,13 @@ def _listed(file: _File, board: Game, straight: set[int], texts: list[str]) -> s
     for line, held in _containing(straight | numbers.keys()).items():
         if line in numbers:
             i, names = numbers[line], " ".join(map(board.cell_name, cells_of(held)))
-            why = f"line {texts[i][:60]!r} holds the line {names[:60]!r}, and so decides nothing: leave it out"
+            why = f"line {texts[i][:60]!r} contains the line {names[:60]!r} and decides nothing: leave it out"
             raise file.wrong(why, file.line("lines", texts, i))
     return set(numbers)
 
 
 def _line(board: Game, text: str) -> int:
-    """The set of the cells that a text names."""
+    """Return the set of cells that a text names."""
     line = 0
     for name in text.split():
         bit = 1 << board.cell(name)
@@ -250,7 +250,7 @@ def _line(board: Game, text: str) -> int:
 
 
 def _containing(lines: set[int]) -> dict[int, int]:
-    """The lines that hold another whole, each with one that it holds."""
+    """Return the lines that contain another, each with one that it contains."""
     by_first: dict[int, list[int]] = {}
     for line in lines:
         by_first.setdefault(line & -line, []).append(line)

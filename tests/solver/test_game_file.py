@@ -188,12 +188,12 @@ WRONG = [
     (THREE + "in_a_row = -1", 3, "no -1 cells"),
     (ABOUT + 'board = [". .", " . "]\nin_a_row = 3', 3, "no 3 cells"),
     (ABOUT + 'board = "..."\nin_a_row = 3', 2, "board is '...': write a list"),
-    (ABOUT + 'board = [\n"...",\n3]\nin_a_row = 3', 4, "3 in board is no text"),
+    (ABOUT + 'board = [\n"...",\n3]\nin_a_row = 3', 4, "3 in board is not text"),
     (ABOUT + "board = []\nin_a_row = 3", 2, "the board has no cell"),
     (ABOUT + 'board = ["  ", ""]\nin_a_row = 3', 2, "the board has no cell"),
     (ABOUT + 'board = [\n  "...",\n  ".x."]\nin_a_row = 3', 4, "'x' in board: write . for a cell"),
     (ABOUT + 'board = [\n  "...",\n  ".\\t."]\nin_a_row = 3', 4, r"'\\t' in board"),
-    (ABOUT + f'board = ["{"." * 10_001}"]\nin_a_row = 3', 2, "10,001 squares: it can have 10,000"),
+    (ABOUT + f'board = ["{"." * 10_001}"]\nin_a_row = 3', 2, "10,001 squares: it can have at most 10,000"),
     (ABOUT + f'board = ["{" " * 9_999}.", "."]\nin_a_row = 1', 2, "20,000 squares"),
     (THREE, 1, "there is no line"),
     (THREE + "lines = []", 3, "there is no line"),
@@ -204,9 +204,9 @@ WRONG = [
     (THREE + 'lines = ["a1 b1",\n"a2 b2",\n"b1 a1"]', 5, "'b1 a1' is there already"),
     (THREE + 'lines = ["a1 b1",\n"a1 b1"]', 4, "'a1 b1' is there already"),
     (THREE + 'in_a_row = 3\nlines = ["c1 b1 a1"]', 4, "'c1 b1 a1' is there already"),
-    (THREE + "lines = ['a1 b1 c1',\n'a1 b1']", 3, "'a1 b1 c1' holds the line 'a1 b1'"),
-    (THREE + 'in_a_row = 3\nlines = ["a1 b1 c1 a2"]', 4, "holds the line 'a1 b1 c1'"),
-    (THREE + 'lines = ["a1 b1", 7]', 3, "7 in lines is no text"),
+    (THREE + "lines = ['a1 b1 c1',\n'a1 b1']", 3, "'a1 b1 c1' contains the line 'a1 b1'"),
+    (THREE + 'in_a_row = 3\nlines = ["a1 b1 c1 a2"]', 4, "contains the line 'a1 b1 c1'"),
+    (THREE + 'lines = ["a1 b1", 7]', 3, "7 in lines is not text"),
 ]  # fmt: skip
 
 
@@ -220,7 +220,7 @@ def test_a_wrong_file_is_refused_in_one_line_that_names_the_line_and_the_reason(
 
 
 def test_a_misere_file_has_no_misere_game_of_its_own() -> None:
-    with pytest.raises(GameError, match=r"line 4: 'mine' is a misère game already: leave ,misere out"):
+    with pytest.raises(GameError, match=r"line 4: 'mine' is a misère game already: leave out ,misere"):
         game_of(THREE + "in_a_row = 3\nmisere = true", "mine.toml,misere")
 
 
@@ -245,7 +245,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     reasons = {
         "none.toml": "cannot read game file 'none.toml': No such file",
         "folder.toml": "cannot read game file 'folder.toml': Is a directory",
-        "binary.toml": "'binary.toml', line 2: it is no text in UTF-8",
+        "binary.toml": "'binary.toml', line 2: it is not text in UTF-8",
         "huge.toml": "larger than 1,048,576 bytes",
     }
     for name, reason in reasons.items():
