@@ -19,7 +19,7 @@ from hypothesis import settings
 from solver.games.lines import Game, grid
 from solver.games.notation import parse_game
 from solver.games.position import Position
-from solver.index.places import Index
+from solver.index.places import Index, rank
 from solver.index.symmetry import symmetries
 from solver.proof.build import build
 from solver.proof.progress import silent
@@ -45,8 +45,9 @@ class Solved:
 
     def score(self, x: int, o: int) -> int:
         """What the sweep says of a position that is not over, or that O has ended."""
-        empty, half, place, _ = self.index.locate(x, o)
-        return int(self.page[empty, half][place])
+        half, o_mask, _ = self.index.locate(x, o)
+        empty = self.game.cells - x.bit_count() - o.bit_count()
+        return int(self.page[empty, half][rank(half, o_mask)])
 
     def value(self, position: Position) -> int:
         """The score of any position, by the rules when X has a line."""

@@ -1,141 +1,163 @@
-"""The index: every position has a place, and no key is stored for it.
+"""The index: where each position's score is stored. No keys are stored.
 
-A position is found in three steps.
+Our own words, as every file in this project uses them:
 
-1. The **half**: take the images of X's cells under the game's symmetries, and keep the smallest (as
-   a number) and a symmetry g that gives it. The position now means the same as (half, g(O)).
-2. The **page**: all positions with this half and as many O's. X moves first, so the number of empty
-   cells says how many X's and O's there are: pages are named by (empty cells, half).
-3. The **place**: number the cells outside the half 0, 1, 2, ... in order. O's cells are then
-   numbers b_0 < b_1 < ..., and the place is C(b_0, 1) + C(b_1, 2) + C(b_2, 3) + ..., the
-   colexicographic rank: 0 for the first sets in a row, C(m, o) - 1 for the last.
+- **half**: X's cells in canonical form, which is the smallest image of the set (as a number) under
+  the game's symmetries.
+- **page**: the scores of all positions with the same half and the same number of O's. X moves first,
+  so the number of empty cells determines both counts, and (empty, half) names a page.
+- **place**: the position's number within its page.
+- **layer**: all halves with the same number of X's.
+- A half is **finished** if it contains a line, so that X has won (or, in misère play, lost); else it
+  is **open**.
 
-    X..X        half 0b1001, the cells outside numbered    .01.
-    .O..                                                   2345
-    ....        O on 3 of 0..13: place C(3, 1) = 3         6789  and so on
+To find a position:
 
-Among sets of the same size, colexicographic order is the order of the masks as numbers, so a page
-is read and filled by counting upwards.
+1. Find its half, and a symmetry g that maps X's cells to it. The position is equivalent to (half, g(O)).
+2. Count the empty cells. This gives the page.
+3. Number the cells outside the half 0, 1, 2, ... in order. If O's cells have the numbers
+   b_0 < b_1 < ..., the place is C(b_0, 1) + C(b_1, 2) + C(b_2, 3) + ..., their colexicographic
+   rank. Ranks run from 0 to C(m, o) - 1 for o O's on m cells.
 
-A half that a symmetry maps to itself holds some positions at more than one place; all copies have
-the same score. A half that contains a line has no pages: the game is over, and the rules say how.
-Pages also hold places that no game reaches (O has two lines that no single move completes, or O has
-a line and yet X moved last); they are marked UNREACHED, and no count includes them.
+    X..X        half 0b1001; the cells outside it are numbered    .01.
+    .O..                                                          2345
+    ....        O is on number 3 of 0..13: place C(3, 1) = 3      6789  and so on
+
+Colexicographic order of sets of the same size is the order of their masks as numbers, so a program
+can walk a page by counting upwards.
+
+If a symmetry maps a half to itself, its pages contain some positions at more than one place. All
+these copies have the same score. Finished halves have no stored pages: the rules give the result.
+Pages also have places for positions that no game reaches (O has two lines that no single move can
+complete, or O has a line and X moved last). Those hold UNREACHED and are not counted.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
 from math import comb
-from typing import NamedTuple
+from typing import NewType, Protocol
 
 from solver.games.lines import Game
 from solver.index.symmetry import Images, Symmetry
 
+Half = NewType("Half", int)
+"""X's cells in canonical form, as a bit mask."""
+
+Place = NewType("Place", int)
+"""A position's number within its page. Not a mask of O's cells: `rank` makes one from the other."""
+
+Score = NewType("Score", int)
+"""A score for the side to move: positive for a win, negative for a loss, 0 for a draw; or UNREACHED."""
+
+
+class Page(Protocol):
+    """The scores of a page, in memory: a memoryview of signed bytes that only a place can index."""
+
+    def __getitem__(self, place: Place, /) -> Score:
+        """Return the score at a place."""
+
+    def __len__(self) -> int: ...
+
+
 UNREACHED = -128
-"""What stands at a place that no game reaches."""
+"""The value at a place that no game reaches."""
 
 _KEPT = 1 << 16
-"""How many results of a step an index keeps: whoever asks for a position soon asks for those beside it."""
-
-
-class Place(NamedTuple):
-    """Where a position stands, and how the board was turned to find it."""
-
-    empty: int
-    half: int
-    place: int
-    symmetry: Symmetry
+"""How many results each cache of the index holds: queries tend to ask for related positions."""
 
 
 class Index:
-    """Positions to places and back, for one game under one group of its symmetries."""
+    """Find the place of any position of one game, under one group of its symmetries."""
 
     def __init__(self, game: Game, group: Sequence[Symmetry]) -> None:
-        """Index `game` under `group`, which any subgroup of its symmetries may be."""
+        """Index `game` under `group`, which may be any subgroup of its symmetries."""
         self.game = game
         self.group = tuple(group)
-        self.images = Images(self.group)
-        self.turns = _Turns(self.images)
+        images = Images(self.group)
+        self._halves = _Halves(images)
+        self._image = images.one
 
-    def locate(self, x: int, o: int) -> Place:
-        """The place of the position with these cells of X and of O."""
-        half, ways = self.turns[x]
-        empty = self.game.cells - x.bit_count() - o.bit_count()
-        return Place(empty, half, rank(half, self.images.one(o, ways[0])), self.group[ways[0]])
+    def locate(self, x: int, o: int) -> tuple[Half, int, int]:
+        """Return the half for X's cells, O's cells under the same symmetry, and that symmetry's id.
 
-    def position(self, empty: int, half: int, place: int) -> tuple[int, int]:
-        """X's cells and O's cells at a place: the inverse of `locate` up to symmetry."""
-        return half, unrank(half, self.game.cells, os_when(self.game, empty), place)
+        The id is an index into `group`. `rank(half, o_mask)` is the position's place.
+        """
+        half, symmetry_ids = self._halves[x]
+        symmetry_id = symmetry_ids[0]
+        return half, self._image(o, symmetry_id), symmetry_id
 
-    def canonical(self, x: int, o: int) -> tuple[int, int, Symmetry]:
-        """The smallest image of a position, X's cells first, and a symmetry that gives it."""
-        half, ways = self.turns[x]
-        os, which = min([(self.images.one(o, which), which) for which in ways])
-        return half, os, self.group[which]
+    def canonical(self, x: int, o: int) -> tuple[Half, int, Symmetry]:
+        """Return the smallest image of a position, comparing X's cells first, and a symmetry that gives it."""
+        half, symmetry_ids = self._halves[x]
+        image = self._image
+        o_mask, symmetry_id = min([(image(o, symmetry_id), symmetry_id) for symmetry_id in symmetry_ids])
+        return half, o_mask, self.group[symmetry_id]
 
 
-class _Turns(dict[int, tuple[int, tuple[int, ...]]]):
-    """For each set of X's cells its half, and the numbers of the symmetries that turn it into that."""
+class _Halves(dict[int, tuple[Half, tuple[int, ...]]]):
+    """The half for each set of X's cells, with the ids of all symmetries that map the set to it."""
 
     def __init__(self, images: Images) -> None:
         super().__init__()
         self._images = images
 
-    def __missing__(self, x: int) -> tuple[int, tuple[int, ...]]:
+    def __missing__(self, x: int) -> tuple[Half, tuple[int, ...]]:
         images = self._images.of(x)
         half = min(images)
         if len(self) >= _KEPT:
             self.clear()
-        found = self[x] = half, tuple([which for which, moved in enumerate(images) if moved == half])
+        symmetry_ids = tuple([symmetry_id for symmetry_id, moved in enumerate(images) if moved == half])
+        found = self[x] = Half(half), symmetry_ids
         return found
 
 
-def rank(half: int, os: int) -> int:
-    """The place of O's cells in the page of a half."""
+def rank(half: Half, o_mask: int) -> Place:
+    """Return the place of O's cells in a page of the half."""
+    x_mask: int = half
     place = free = taken = 0
-    while os:
-        more, free, taken = _past_eight(half & 0xFF, os & 0xFF, free, taken)
+    while o_mask:
+        more, free, taken = _rank_byte(x_mask & 0xFF, o_mask & 0xFF, free, taken)
         place += more
-        half >>= 8
-        os >>= 8
-    return place
+        x_mask >>= 8
+        o_mask >>= 8
+    return place  # type: ignore[return-value]  # calling Place would cost a tenth of this function
 
 
 @lru_cache(_KEPT)
-def _past_eight(half: int, os: int, free: int, taken: int) -> tuple[int, int, int]:
-    """What the O's in eight cells add to the rank, and how many free cells and O's are passed after them."""
+def _rank_byte(x_mask: int, o_mask: int, free: int, taken: int) -> tuple[int, int, int]:
+    """Return what the O's on eight cells add to the rank, and the counts of free cells and of O's so far."""
     place = 0
     for cell in range(8):
-        if os >> cell & 1:
+        if o_mask >> cell & 1:
             taken += 1
             place += comb(free, taken)
-        free += not half >> cell & 1
+        free += not x_mask >> cell & 1
     return place, free, taken
 
 
-def unrank(half: int, cells: int, count: int, place: int) -> int:
-    """O's cells, `count` of them, at a place in the page of a half: the inverse of `rank`."""
+def unrank(half: Half, cells: int, o_count: int, place: Place) -> int:
+    """Return O's cells at a place, given their number: the inverse of `rank`."""
     free = [cell for cell in range(cells) if not half >> cell & 1]
-    os, b = 0, len(free)
-    for i in range(count, 0, -1):
+    o_mask, rest, b = 0, int(place), len(free)
+    for i in range(o_count, 0, -1):
         b -= 1
-        while comb(b, i) > place:
+        while comb(b, i) > rest:
             b -= 1
-        place -= comb(b, i)
-        os |= 1 << free[b]
-    return os
+        rest -= comb(b, i)
+        o_mask |= 1 << free[b]
+    return o_mask
 
 
-def xs_when(game: Game, empty: int) -> int:
-    """How many X's there are when so many cells are empty."""
+def x_count_when(game: Game, empty: int) -> int:
+    """Return the number of X's when this many cells are empty."""
     return (game.cells - empty + 1) // 2
 
 
-def os_when(game: Game, empty: int) -> int:
-    """How many O's there are when so many cells are empty."""
+def o_count_when(game: Game, empty: int) -> int:
+    """Return the number of O's when this many cells are empty."""
     return (game.cells - empty) // 2
 
 
 def page_size(game: Game, empty: int) -> int:
-    """How many places a page has when so many cells are empty."""
-    return comb(game.cells - xs_when(game, empty), os_when(game, empty))
+    """Return the number of places in a page when this many cells are empty."""
+    return comb(game.cells - x_count_when(game, empty), o_count_when(game, empty))

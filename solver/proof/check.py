@@ -10,7 +10,7 @@ import numpy as np
 
 from solver.errors import SolversDisagree
 from solver.games.position import Position, is_reachable
-from solver.index.places import UNREACHED, unrank
+from solver.index.places import UNREACHED, Half, Place, unrank
 from solver.kernels.bits import bit_count, next_mask
 from solver.kernels.jit import jit
 from solver.search.alphabeta import AlphaBeta, search
@@ -40,8 +40,8 @@ def check_sample(
         if nodes > budget:
             break
         i, place = divmod(number, pages.shape[1])
-        half = int(halves[i])
-        position = Position(solver.game, half, unrank(half, solver.game.cells, os, place))
+        half = Half(int(halves[i]))
+        position = Position(solver.game, half, unrank(half, solver.game.cells, os, Place(place)))
         searched = solver.score(position) if is_reachable(position) else UNREACHED
         nodes += solver.nodes
         if searched is None:

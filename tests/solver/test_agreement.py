@@ -12,6 +12,7 @@ import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import position_at
 from stores import content_digest
 
 from solver.errors import SolversDisagree
@@ -42,12 +43,12 @@ def assert_every_place_is_minimax(game: Any) -> None:
     reachable = naive.reachable(rules)
     for (empty, half), page in game.page.items():
         for place, score in enumerate(page.tolist()):
-            board = naive.board(rules, *game.index.position(empty, half, place))
+            board = naive.board(rules, *position_at(game.game, empty, half, place))
             expected = naive.score(rules, board) if board in reachable else UNREACHED
             assert score == expected, board
     for board in reachable:
         if naive.completer(rules, board) != "X":
-            half = game.index.locate(*naive.masks(board)).half
+            half = game.index.locate(*naive.masks(board))[0]
             assert (board.count("."), half) in game.page, board
 
 
@@ -147,7 +148,7 @@ def test_one_wrong_score_anywhere_is_found_and_its_board_named(solved: Callable[
             for place in range(pages.scores.shape[1]):
                 scores = pages.scores.copy()
                 scores[i, place] += 1
-                x, o = game.index.position(pages.empty, half, place)
+                x, o = position_at(game.game, pages.empty, half, place)
                 named = str(Position(game.game, x, o))
                 with pytest.raises(SolversDisagree) as refusal:
                     check_all(solver, pages.os, pages.halves, scores)
@@ -168,7 +169,7 @@ def test_a_sample_of_everything_finds_a_wrong_score_too(solved: Callable[..., An
     assert check_sample(solver, pages.os, pages.halves, pages.scores, 10, math.inf, rng)[:2] == (10, 0)
     scores = pages.scores.copy()
     scores[-1, 0] ^= 1
-    board = str(Position(game.game, *game.index.position(7, int(pages.halves[-1]), 0)))
+    board = str(Position(game.game, *position_at(game.game, 7, int(pages.halves[-1]), 0)))
     with pytest.raises(SolversDisagree, match=f"board {board!r} of 3,4,3"):
         check_sample(solver, pages.os, pages.halves, scores, size, math.inf, rng)
 

@@ -8,16 +8,23 @@ import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import position_at
 
 from solver.games.lines import Game, grid
 from solver.games.notation import parse_game
-from solver.index.places import Index, os_when, page_size, rank, unrank, xs_when
+from solver.index.places import Index, o_count_when, page_size, rank, unrank, x_count_when
 from solver.index.symmetry import image, inverse, symmetries
 
 
 def indexed(name: str) -> tuple[Game, Index]:
     game = parse_game(name)
     return game, Index(game, symmetries(game))
+
+
+def located(index: Index, x: int, o: int) -> tuple[tuple[int, int], int]:
+    """The page of a position, as empty cells and half, and its place there."""
+    half, o_mask, _ = index.locate(x, o)
+    return (index.game.cells - x.bit_count() - o.bit_count(), half), rank(half, o_mask)
 
 
 def subsets(cells: list[int], count: int) -> list[int]:
@@ -31,11 +38,11 @@ def test_every_reachable_position_has_a_place_in_its_page_and_stands_there(name:
     smallest = cache(lambda x: min(image(g, x) for g in index.group))
     for board in naive.reachable(naive.Game.named(name)):
         x, o = naive.masks(board)
-        empty, half, place, g = index.locate(x, o)
-        assert empty == board.count(".")
-        assert half == smallest(x) == image(g, x)
-        assert 0 <= place < page_size(game, empty)
-        assert index.position(empty, half, place) == (half, image(g, o))
+        half, o_mask, symmetry_id = index.locate(x, o)
+        empty, g = board.count("."), index.group[symmetry_id]
+        assert (half, o_mask) == (smallest(x), image(g, o)) == (image(g, x), image(g, o))
+        assert 0 <= rank(half, o_mask) < page_size(game, empty)
+        assert position_at(game, empty, half, rank(half, o_mask)) == (half, image(g, o))
         assert (image(inverse(g), half), image(inverse(g), image(g, o))) == (x, o)
 
 
@@ -43,15 +50,15 @@ def test_every_reachable_position_has_a_place_in_its_page_and_stands_there(name:
 def test_every_place_of_every_page_holds_a_position_that_stands_there(name: str) -> None:
     game, index = indexed(name)
     for empty in range(game.cells + 1):
-        every = subsets(list(range(game.cells)), xs_when(game, empty))
+        every = subsets(list(range(game.cells)), x_count_when(game, empty))
         for half in (x for x in every if min(image(g, x) for g in index.group) == x):
             free = [cell for cell in range(game.cells) if not half >> cell & 1]
-            expected = subsets(free, os_when(game, empty))
+            expected = subsets(free, o_count_when(game, empty))
             assert page_size(game, empty) == len(expected)
-            found = [index.position(empty, half, place) for place in range(len(expected))]
+            found = [position_at(game, empty, half, place) for place in range(len(expected))]
             assert found == [(half, o) for o in expected]
-            assert [index.locate(*position)[:3] for position in found] == [
-                (empty, half, place) for place in range(len(expected))
+            assert [located(index, *position) for position in found] == [
+                ((empty, half), place) for place in range(len(expected))
             ]
 
 
@@ -61,12 +68,12 @@ def test_all_images_of_a_position_stand_at_its_place_or_at_copies_of_it(name: st
     boards = sorted(naive.reachable(naive.Game.named(name)))[::every]
     for board in boards:
         x, o = naive.masks(board)
-        at = index.locate(x, o)
-        copies = {rank(at.half, image(g, image(at.symmetry, o))) for g in index.group if image(g, at.half) == at.half}
+        half, o_mask, _ = index.locate(x, o)
+        copies = {rank(half, image(g, o_mask)) for g in index.group if image(g, half) == half}
         for g in index.group:
-            other = index.locate(image(g, x), image(g, o))
-            assert other[:2] == at[:2]
-            assert other.place in copies
+            page, place = located(index, image(g, x), image(g, o))
+            assert page == (board.count("."), half)
+            assert place in copies
 
 
 @given(st.permutations(range(16)), st.integers(0, 16), st.integers(0, 31))
@@ -74,12 +81,12 @@ def test_images_of_a_position_of_the_flagship_share_its_page_and_copies(
     order: list[int], plies: int, which: int
 ) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: a position and its images are stored once, or as equal copies
-    _, index = indexed("4,4,4")
+    game, index = indexed("4,4,4")
     x, o = naive.masks(naive.played(naive.Game(4, 4, 4), order[:plies]))
     g = index.group[which]
-    at, other = index.locate(x, o), index.locate(image(g, x), image(g, o))
-    assert at[:2] == other[:2]
-    held = [index.canonical(*index.position(*place[:3]))[:2] for place in (at, other)]
+    (page, place), (other_page, other) = located(index, x, o), located(index, image(g, x), image(g, o))
+    assert page == other_page
+    held = [index.canonical(*position_at(game, *page, each))[:2] for each in (place, other)]
     assert held == [index.canonical(x, o)[:2]] * 2
 
 
@@ -118,9 +125,8 @@ def test_the_rank_is_the_sum_of_binomials_that_defines_it(xs: int, data: st.Data
 
 
 def test_the_docstring_s_example_stands_where_it_says() -> None:
-    _, index = indexed("4,4,4")
     assert rank(0b1001, 1 << 5) == comb(3, 1)
-    assert index.position(13, 0b1001, 3) == (0b1001, 1 << 5)
+    assert position_at(grid(4, 4, 4), 13, 0b1001, 3) == (0b1001, 1 << 5)
 
 
 @pytest.mark.parametrize("cells", [1, 2, 9, 12, 16, 25])
@@ -129,5 +135,5 @@ def test_empty_cells_tell_how_many_stones_each_side_has(cells: int) -> None:
     for stones in range(cells + 1):
         board = "".join("XO"[i % 2] for i in range(stones))
         empty = cells - stones
-        assert (xs_when(game, empty), os_when(game, empty)) == (board.count("X"), board.count("O"))
+        assert (x_count_when(game, empty), o_count_when(game, empty)) == (board.count("X"), board.count("O"))
         assert page_size(game, empty) == comb(cells - board.count("X"), board.count("O"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import lmdb
 import pytest
+from places import position_at
 from stores import content_digest, seal_anew
 
 from solver.cli.main import main
@@ -93,7 +94,7 @@ def places(store: Store) -> Iterator[tuple[Position, int]]:
     """Every place in a store, and what stands there."""
     for empty, half, page in store.pages():
         for place, score in enumerate(page):
-            yield Position(store.game, *store.index.position(empty, half, place)), score
+            yield Position(store.game, *position_at(store.game, empty, half, place)), score
 
 
 def rewrite_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -138,7 +139,7 @@ def test_every_score_of_4x4_is_what_the_documentation_decodes(store4: Path) -> N
         for empty, half in decoded.pages:
             for place, score in enumerate(decoded.pages[empty, half]):
                 if score != UNREACHED:
-                    position = Position(FOUR, *store.index.position(empty, half, place))
+                    position = Position(FOUR, *position_at(store.game, empty, half, place))
                     assert scores.score(position) == score, position
         for _ in range(1000):
             position = Position(FOUR)
@@ -291,7 +292,7 @@ def test_meaningless_values_read_back_as_written(tmp_path: Path) -> None:
         for empty in range(0, game.cells + 1, 2):
             layer = digest()
             xs = (game.cells - empty + 1) // 2
-            halves = [x for x in range(1 << game.cells) if x.bit_count() == xs and index.locate(x, 0).half == x]
+            halves = [x for x in range(1 << game.cells) if x.bit_count() == xs and index.locate(x, 0)[0] == x]
             for start in range(0, len(halves), 7):
                 held = halves[start : start + 7]
                 pages = [rng.randbytes(page_size(game, empty)) for _ in held]

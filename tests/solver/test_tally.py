@@ -8,6 +8,7 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
+from places import position_at
 
 from solver.errors import SolversDisagree
 from solver.games.notation import parse_game
@@ -113,7 +114,7 @@ def test_copies_of_a_position_that_differ_are_refused(solved: Callable[..., Any]
     for pages in game.filled:
         for i, half in enumerate(pages.halves.tolist()):
             for place in range(pages.scores.shape[1]):
-                at = naive.board(rules, *game.index.position(pages.empty, half, place))
+                at = naive.board(rules, *position_at(game.game, pages.empty, half, place))
                 own = {g for g in game.index.group if image(g, half) == half}
                 scores = pages.scores.copy()
                 scores[i, place] = 9 if scores[i, place] != 9 else 8
