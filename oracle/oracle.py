@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from oracle.answers import Analysis, Move
-from oracle.source import NotSettled, Source, Stored
+from oracle.source import NotSettled, Source
 from solver.errors import BoardError, GameError, StoreError
 from solver.folders import named_store, store_path
 from solver.games.lines import DEFAULT_GAME, SOLVABLE_CELLS, Game, require_solvable
@@ -22,6 +22,7 @@ from solver.games.position import Position, check, parse
 from solver.games.score import outcome_of, plies_to_end
 from solver.index.places import Index
 from solver.index.symmetry import Symmetry, inverse, symmetries
+from solver.store.scores import Scores
 from solver.store.store import Store
 
 SECONDS = 2.0
@@ -59,14 +60,13 @@ class Oracle:
         self.game = parse_game(game) if isinstance(game, str) else game
         self.seconds = seconds
         self.path = store_path(self.game, store)
-        self._store = None
         if store:
             require_solvable(self.game)
         solvable = self.game.cells <= SOLVABLE_CELLS
         if not live and solvable and (named_store(store) or os.path.exists(self.path)):
-            self._store = Store(self.path, self.game)
-            self._source: Source = Stored(self._store)
-            self._index = self._store.index
+            scores = Scores(Store(self.path, self.game))
+            self._source: Source = scores
+            self._index = scores.index
         else:
             from oracle.search import Search  # only now: a store's answer does not wait for it
 
@@ -87,11 +87,10 @@ class Oracle:
 
     def close(self) -> None:
         """Let go of the store, if there is one; it then answers no more."""
-        if self._store:
-            self._store.close()
+        self._source.close()
 
     def __repr__(self) -> str:
-        return f"<Oracle of {self.game.name}, {f'store {self.path!r}' if self._store else 'by search'}>"
+        return f"<Oracle of {self.game.name}, {f'store {self.path!r}' if self.source == 'store' else 'by search'}>"
 
     @property
     def source(self) -> str:

@@ -69,10 +69,10 @@ class Search:
         scores = dict.fromkeys(cells_of(self.game.full & ~(x | o)), 0)
         try:
             run.settle(scores)
-            return Children(list(scores.items()), exact=True)
+            return list(scores.items()), True
         except _TimeUp:
             ranked = sorted(scores.items(), key=lambda move: (-move[1], -run.promise(move[0]), self.rank[move[0]]))
-            return Children(ranked, exact=False)
+            return ranked, False
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """The first cell whose claim has the position's own score, which is known; NotSettled if it is not found."""
@@ -83,6 +83,9 @@ class Search:
             return next(cell for cell in cells if run.claim(cell, score - 1, score, depth) >= score)
         except _TimeUp:
             raise self._not_settled(x, o) from None
+
+    def close(self) -> None:
+        """Do nothing: a search holds no file."""
 
     def _not_settled(self, x: int, o: int) -> NotSettled:
         board = str(Position(self.game, x, o))

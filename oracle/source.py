@@ -1,65 +1,40 @@
-"""Where answers come from: what the oracle asks, and a store's way of answering it. oracle/search.py is the other."""
+"""Where scores come from: the questions that the oracle asks.
 
-from typing import NamedTuple, Protocol
+Two classes answer them: solver/store/scores.py from a store, oracle/search.py by live search.
+"""
+
+from typing import Protocol
 
 from solver.errors import Ttt4Error
 from solver.games.position import Position
-from solver.store.scores import Scores
-from solver.store.store import Store
+
+Children = tuple[list[tuple[int, int]], bool]
+"""The moves of an open position, as (cell, score for the player who makes the move), and whether they are exact.
+
+Exact moves come in the order of the cells, others with the best and most promising first.
+"""
 
 
 class NotSettled(Ttt4Error):
     """A score that could not be made certain in the time allowed."""
 
 
-class Children(NamedTuple):
-    """The moves of a position that is not over, and the score for who makes them."""
-
-    scores: list[tuple[int, int]]
-    """Cell and score: in the order of the cells if exact, else the best and most promising first."""
-    exact: bool
-
-
 class Source(Protocol):
-    """What knows scores. `x` and `o` are the cells of a position that a game reaches and that is not over."""
+    """A source of scores. `x` and `o` are the cells of a reachable position that is not over."""
 
     name: str
 
     def score(self, position: Position) -> int:
-        """The score of any position for the side to move; NotSettled if it is not certain."""
+        """Return the score of any position for the side to move; raise NotSettled if it is not certain."""
 
     def deadline(self) -> float:
-        """When an answer that is begun now must be given."""
+        """Return the time by which an answer that starts now must be given."""
 
     def children(self, x: int, o: int, deadline: float) -> Children:
-        """What is known of each move by then."""
+        """Return what is known of each move by the deadline."""
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
-        """The first cell whose claim has the position's own score, which is known; NotSettled if it is not found."""
+        """Return the first cell that keeps the position's score, which the caller knows, or raise NotSettled."""
 
-
-class Stored:
-    """Scores from a store: always certain."""
-
-    name = "store"
-
-    def __init__(self, store: Store) -> None:
-        """Answer from an open store."""
-        self.store = store
-        scores = Scores(store)
-        self.score, self._children = scores.score, scores.children
-
-    def deadline(self) -> float:
-        """Never: a look into the store is not worth timing."""
-        return 0.0
-
-    def children(self, x: int, o: int, deadline: float) -> Children:
-        """What is known of each move."""
-        return Children(list(self._children(x, o)), exact=True)
-
-    def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
-        """The first cell whose claim has the position's own score, which is known."""
-        for cell, worth in self._children(x, o):
-            if worth == score:
-                return cell
-        raise self.store.damaged(f"no move from board {str(Position(self.store.game, x, o))!r} has its score")
+    def close(self) -> None:
+        """Release the file that the source reads, if any; such a source then answers no more questions."""

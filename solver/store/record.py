@@ -3,6 +3,8 @@
 import zlib
 from collections.abc import Iterator
 
+from solver.index.places import Half
+
 HALF_BYTES = 4
 _CRC = 4
 _BYTES = 8192
@@ -14,7 +16,7 @@ def halves_in_record(size: int) -> int:
     return max(1, _BYTES // size) if size else 1
 
 
-def record_key(empty: int, half: int) -> bytes:
+def record_key(empty: int, half: Half) -> bytes:
     """The key of the record whose last half this is."""
     return bytes([empty]) + half.to_bytes(HALF_BYTES)
 
@@ -32,7 +34,7 @@ def checked(key: bytes, value: bytes) -> bytes:
     return body
 
 
-def unpacked(key: bytes, value: bytes, size: int) -> Iterator[tuple[int, memoryview]]:
+def unpacked(key: bytes, value: bytes, size: int) -> Iterator[tuple[Half, memoryview]]:
     """The halves in a record and their pages of that size; ValueError if it is not one."""
     longest = halves_in_record(size) * (HALF_BYTES + size)
     stream = zlib.decompressobj()
@@ -45,4 +47,4 @@ def unpacked(key: bytes, value: bytes, size: int) -> Iterator[tuple[int, memoryv
         raise ValueError(f"record {key.hex()} has a wrong length")
     pages = memoryview(content).cast("b")[count * HALF_BYTES :]
     for i in range(count):
-        yield int.from_bytes(content[i * HALF_BYTES : (i + 1) * HALF_BYTES]), pages[i * size : (i + 1) * size]
+        yield Half(int.from_bytes(content[i * HALF_BYTES : (i + 1) * HALF_BYTES])), pages[i * size : (i + 1) * size]

@@ -1,62 +1,105 @@
-"""The score of any position, from a store: a look at one place where X is to move, at a few of one page where O is."""
+"""The score of any position, answered from a store.
+
+With X to move the score is one byte of a page. With O to move it follows from the scores one move
+later, which are all in one page. solver/store/store.py says why.
+"""
 
 from collections.abc import Iterator
+from typing import cast
 
 from solver.errors import StoreDamaged, StoreMismatch
 from solver.games.position import Position, cells_of, check
-from solver.index.places import UNREACHED, Half, rank
+from solver.index.places import UNREACHED, Half, Index, Page, Score, rank
 from solver.store.store import Store
 
-_KEPT = 1 << 16
-"""How many scores with O to move are kept, each being the largest of several."""
+_PAGE_BYTES = 64 << 20
+"""How many bytes of unpacked pages are cached."""
+
+_O_TO_MOVE_SCORES = 1 << 16
+"""How many scores with O to move are cached: each is the best of several."""
 
 
 class Scores:
-    """What a store says of positions, and what follows from it by one move."""
+    """A source of scores (oracle/source.py) that answers from a store and caches what it has read.
+
+    Threads may share it, and so may a process forked from the one that opened the store.
+    """
+
+    name = "store"
 
     def __init__(self, store: Store) -> None:
-        """Answer from an open store."""
+        """Answer from an open store, which `close` closes."""
         self.store = store
+        self.index = Index(store.game, store.manifest.symmetries)
         self._game = store.game
-        self._index = store.index
-        self._o_moves = store.derived
+        self._pages: dict[Half, Page] = {}
+        self._page_bytes = 0
+        self._o_to_move: dict[tuple[Half, int], Score] = {}
 
-    def score(self, position: Position) -> int:
-        """The score for the side to move; BoardError if no game reaches the position."""
+    def close(self) -> None:
+        """Close the store and forget what was read: from now on, every question raises StoreError."""
+        self.store.close()
+        self.forget()
+
+    def forget(self) -> None:
+        """Empty the caches."""
+        self._pages.clear()
+        self._page_bytes = 0
+        self._o_to_move.clear()
+
+    def deadline(self) -> float:
+        """Return any number: a store needs no deadline."""
+        return 0.0
+
+    def score(self, position: Position) -> Score:
+        """Return the score for the side to move; raise BoardError if no game reaches the position."""
         game, x, o = position.game, position.x, position.o
         if game is not self._game and game != self._game:
             raise StoreMismatch(f"store {self.store.path!r} is of game {self._game.name!r}, not of {game.name!r}")
         x_count, o_count = x.bit_count(), o.bit_count()
         if not x & o and 0 <= x | o <= game.full:
-            # What is in memory was found right before, and spares a look at all lines.
-            half, o_mask, _ = self._index.locate(x, o)
+            # A cached score belongs to a position that was legal and open, so the lines need no check.
+            half, o_mask, _ = self.index.locate(x, o)
             if x_count == o_count:
-                page = self.store.held(game.cells - 2 * x_count, half)
+                page = self._pages.get(half)
                 if page is not None and (score := page[rank(half, o_mask)]) != UNREACHED:
                     return score
-            elif x_count == o_count + 1 and (known := self._o_moves.get((half, o_mask))) is not None:
+            elif x_count == o_count + 1 and (known := self._o_to_move.get((half, o_mask))) is not None:
                 return known
         over = check(position).score_if_over()
         if over is not None:
-            return over
-        half, o_mask, _ = self._index.locate(x, o)
-        return self._with_x_to_move(half, o_mask) if x_count == o_count else self._with_o_to_move(half, o_mask)
+            return Score(over)
+        half, o_mask, _ = self.index.locate(x, o)
+        return self._x_to_move_score(half, o_mask) if x_count == o_count else self._o_to_move_score(half, o_mask)
 
-    def children(self, x: int, o: int) -> Iterator[tuple[int, int]]:
-        """Each cell that can be claimed in a position that is not over, and the score for who claims it, in order.
+    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
+        """Return each legal cell of an open position with its score for the player who claims it, and True: exact."""
+        return list(self._children(x, o)), True
 
-        Pages are looked at as the caller goes on, so whoever stops at a move pays for no later one.
-        """
-        game, locate = self._game, self._index.locate
+    def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
+        """Return the first cell that keeps the position's score, which the caller knows."""
+        for cell, kept in self._children(x, o):
+            if kept == score:
+                return cell
+        raise self.store.damaged(f"no move from board {self._board(x, o)!r} has its score")
+
+    def page(self, half: Half) -> Page:
+        """Return the half's page where X is to move."""
+        page = self._pages.get(half)
+        return self._load(half) if page is None else page
+
+    def _children(self, x: int, o: int) -> Iterator[tuple[int, int]]:
+        """Yield each legal cell in order, with its score. Pages are read one by one, as the caller goes on."""
+        game, locate = self._game, self.index.locate
         free = game.full & ~(x | o)
         if x.bit_count() > o.bit_count():
             half, o_mask, symmetry_id = locate(x, o)
-            g = self._index.group[symmetry_id]
-            page = self.store.page(free.bit_count() - 1, half)
+            g, page = self.index.group[symmetry_id], self.page(half)
             for cell in cells_of(free):
-                score = page[rank(half, o_mask | 1 << g[cell])]
+                after = o_mask | 1 << g[cell]
+                score = page[rank(half, after)]
                 if score == UNREACHED:
-                    raise self._never(half, o_mask | 1 << g[cell])
+                    raise self._contradiction(half, after)
                 yield cell, -score
             return
         empty = free.bit_count()
@@ -67,29 +110,49 @@ class Scores:
                 yield cell, won
                 continue
             half, o_mask, _ = locate(after, o)
-            known = self._o_moves.get((half, o_mask))
-            yield cell, -(self._with_o_to_move(half, o_mask) if known is None else known)
+            known = self._o_to_move.get((half, o_mask))
+            yield cell, -(self._o_to_move_score(half, o_mask) if known is None else known)
 
-    def _with_x_to_move(self, half: Half, o_mask: int) -> int:
-        score = self.store.page(self._game.cells - 2 * half.bit_count(), half)[rank(half, o_mask)]
+    def _x_to_move_score(self, half: Half, o_mask: int) -> Score:
+        score = self.page(half)[rank(half, o_mask)]
         if score == UNREACHED:
-            raise self._never(half, o_mask)
+            raise self._contradiction(half, o_mask)
         return score
 
-    def _with_o_to_move(self, half: Half, o_mask: int) -> int:
-        """The largest score that a move of O's has: all of them lead into one page."""
+    def _o_to_move_score(self, half: Half, o_mask: int) -> Score:
+        """Return the best score of any move of O's; all of these moves lead into one page."""
         free = self._game.full & ~(half | o_mask)
         best = 0
         if free:
-            page = self.store.page(free.bit_count() - 1, half)
+            page = self.page(half)
             replies = [page[rank(half, o_mask | 1 << cell)] for cell in cells_of(free)]
             best = -min(replies)
             if best == -UNREACHED:
-                raise self._never(half, o_mask)
-        if len(self._o_moves) >= _KEPT:
-            self._o_moves.clear()
-        self._o_moves[half, o_mask] = best
-        return best
+                raise self._contradiction(half, o_mask)
+        if len(self._o_to_move) >= _O_TO_MOVE_SCORES:
+            self._o_to_move.clear()
+        score = self._o_to_move[half, o_mask] = Score(best)
+        return score
 
-    def _never(self, x: int, o: int) -> StoreDamaged:
-        return self.store.damaged(f"it says that no game reaches or leaves board {str(Position(self._game, x, o))!r}")
+    def _load(self, half: Half) -> Page:
+        """Read the record with the half's page, and cache all pages in it."""
+        x_count = half.bit_count()
+        empty = self._game.cells - 2 * x_count
+        key, halves = self.store.record(empty, half)
+        # A record that mixes layers is damaged; do not let one of its pages pass for another size.
+        pages = {other: cast(Page, page) for other, page in halves if other.bit_count() == x_count}
+        if key[0] != empty or half not in pages:
+            raise self.store.damaged(f"half {half:#x} is missing from its record")
+        if self._page_bytes > _PAGE_BYTES:
+            self._pages.clear()
+            self._page_bytes = 0
+        self._pages.update(pages)
+        self._page_bytes += sum(map(len, pages.values()))
+        return pages[half]
+
+    def _contradiction(self, x: int, o: int) -> StoreDamaged:
+        """Return the error for a legal position that the store marks as unreached, or one with such a child."""
+        return self.store.damaged(f"it says that no game reaches or leaves board {self._board(x, o)!r}")
+
+    def _board(self, x: int, o: int) -> str:
+        return str(Position(self._game, x, o))

@@ -47,13 +47,12 @@ import lmdb
 from solver.errors import StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.folders import build_command
 from solver.games.lines import Game
-from solver.index.places import Index, page_size
+from solver.index.places import Half, page_size
 from solver.store.manifest import FORMAT, Manifest
 from solver.store.record import checked, record_key, unpacked
 from solver.store.sealed import Damaged, SealedFile, open_sealed, opening
 
 MANIFEST_KEY = b"manifest"
-_CACHED_BYTES = 64 << 20
 
 
 class Store:
@@ -67,14 +66,9 @@ class Store:
         self.path = os.fspath(path)
         self._wanted = game
         self._file: SealedFile | None = self._open()
-        self._cached: dict[tuple[int, int], memoryview] = {}
-        self._cached_bytes = 0
-        self.derived: dict[tuple[int, int], int] = {}
-        """What others keep that they made of pages: it is dropped when the store is closed."""
         try:
             self.manifest = self._read_manifest()
             self.game = game or self.manifest.game
-            self.index = Index(self.game, self.manifest.symmetries)
         except BaseException:
             self.close()
             raise
@@ -91,27 +85,8 @@ class Store:
             file, self._file = self._file, None
         if file is not None:
             file.close()
-            self._cached.clear()
-            self.derived.clear()
 
-    def page(self, empty: int, half: int) -> memoryview:
-        """The scores of a page, by place, as signed bytes."""
-        page = self._cached.get((empty, half))
-        if page is None:
-            key, pages = self.record(empty, half)
-            for other, scores in pages:
-                self._keep(key[0], other, scores)
-                if (key[0], other) == (empty, half):
-                    page = scores
-            if page is None:
-                raise self.damaged(f"half {half:#x} is missing from its record")
-        return page
-
-    def held(self, empty: int, half: int) -> memoryview | None:
-        """The same, if it is in memory; so if it is, the half is one and has no line."""
-        return self._cached.get((empty, half))
-
-    def record(self, empty: int, half: int) -> tuple[bytes, list[tuple[int, memoryview]]]:
+    def record(self, empty: int, half: Half) -> tuple[bytes, list[tuple[Half, memoryview]]]:
         """The record in which a half must be: its key, the halves and their pages."""
         with self._reading() as file:
             found = file.at_or_after(record_key(empty, half))
@@ -127,7 +102,7 @@ class Store:
                 if key != MANIFEST_KEY:
                     yield key, value
 
-    def pages(self) -> Iterator[tuple[int, int, memoryview]]:
+    def pages(self) -> Iterator[tuple[int, Half, memoryview]]:
         """Every page in order: how many cells are empty, the half, the scores."""
         for key, value in self.records():
             for half, page in self._unpacked(key, value):
@@ -201,20 +176,13 @@ class Store:
             )
         return manifest
 
-    def _unpacked(self, key: bytes, value: bytes) -> list[tuple[int, memoryview]]:
+    def _unpacked(self, key: bytes, value: bytes) -> list[tuple[Half, memoryview]]:
         empty = key[0]
         size = page_size(self.game, empty) if empty in range(self.game.cells % 2, self.game.cells + 1, 2) else 0
         try:
             return list(unpacked(key, value, size))
         except ValueError as error:
             raise self.damaged(str(error)) from error
-
-    def _keep(self, empty: int, half: int, page: memoryview) -> None:
-        if self._cached_bytes > _CACHED_BYTES:
-            self._cached.clear()
-            self._cached_bytes = 0
-        self._cached[empty, half] = page
-        self._cached_bytes += len(page)
 
     def _closed(self) -> StoreError:
         return StoreError(f"store {self.path!r} was closed: open it again")

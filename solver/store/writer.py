@@ -16,6 +16,7 @@ import lmdb
 
 from solver.atomic import replace_file
 from solver.errors import StoreUnwritable
+from solver.index.places import Half
 from solver.store.manifest import Manifest
 from solver.store.record import HALF_BYTES, record_key, with_checksum
 from solver.store.sealed import seal
@@ -33,7 +34,7 @@ class Record(NamedTuple):
     digests: bytes
 
 
-def pack(empty: int, halves: Sequence[int], pages: bytes) -> Record:
+def pack(empty: int, halves: Sequence[Half], pages: bytes) -> Record:
     """The record of some consecutive halves, with their pages one after the other."""
     key = record_key(empty, halves[-1])
     content = b"".join(half.to_bytes(HALF_BYTES) for half in halves) + pages
@@ -61,7 +62,7 @@ def digest_of_layers(digests: Sequence[bytes]) -> str:
     return digest(b"".join(digests)).hexdigest()
 
 
-def page_digest(empty: int, half: int, page: bytes | memoryview) -> bytes:
+def page_digest(empty: int, half: Half, page: bytes | memoryview) -> bytes:
     """What a page adds to the digest of its layer."""
     return record_key(empty, half) + digest(page).digest()
 

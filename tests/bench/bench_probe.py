@@ -69,18 +69,11 @@ def cold(game: Game, path: str, count: int) -> list[tuple[Position, float]]:
         scores = Scores(store)
         for _ in range(count):
             position = drawn(game, rng, rng.randrange(1, game.cells))
-            forget(store)
+            scores.forget()
             start = perf_counter()
             scores.score(position)
             times.append((position, perf_counter() - start))
     return times
-
-
-def forget(store: Store) -> None:
-    """Let go of every page that was unpacked."""
-    store._cached.clear()
-    store._cached_bytes = 0
-    store.derived.clear()
 
 
 def query(game: Game, path: str, position: Position) -> float:

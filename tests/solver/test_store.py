@@ -111,8 +111,7 @@ def test_the_file_decodes_by_its_documentation_alone_to_the_same_pages(store4: P
     decoded = Decoded(store4)
     assert len(decoded.pages) == len({half for _, half in decoded.pages})
     with Store(store4) as store:
-        for (empty, half), page in decoded.pages.items():
-            assert store.page(empty, half).tolist() == page
+        assert {(empty, half): page.tolist() for empty, half, page in store.pages()} == decoded.pages
 
 
 def test_a_file_is_sealed_as_its_documentation_says(tmp_path: Path, store4: Path) -> None:
@@ -204,7 +203,7 @@ def test_a_closed_store_refuses(store3: Path) -> None:
     store = Store(store3)
     scores, asked = Scores(store), (Position(THREE), Position(THREE, 1))
     assert [scores.score(position) for position in asked] == [0, 0]
-    store.close()
+    scores.close()
     for position in asked:
         with pytest.raises(StoreError, match="closed"):
             scores.score(position)
@@ -306,8 +305,9 @@ def test_meaningless_values_read_back_as_written(tmp_path: Path) -> None:
     with Store(path, game) as store:
         assert store.manifest == manifest
         assert content_digest(store) == manifest.digest
-        for (empty, half), page in rng.sample(sorted(wanted.items()), len(wanted)):
-            assert store.page(empty, half).tobytes() == page
+        scores = Scores(store)
+        for (_, half), page in rng.sample(sorted(wanted.items()), len(wanted)):
+            assert bytes(scores.page(half)) == page
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -330,9 +330,10 @@ def test_a_manifest_survives_being_written(store3: Path) -> None:
 
 @pytest.mark.parametrize("limit", [0, 1000, 20_000])
 def test_every_page_is_found_however_few_are_kept(limit: int, store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solver.store.store._CACHED_BYTES", limit)
+    monkeypatch.setattr("solver.store.scores._PAGE_BYTES", limit)
     with Store(store4) as store:
-        assert all(store.page(empty, half) == page for empty, half, page in store.pages())
+        scores = Scores(store)
+        assert all(scores.page(half) == page for _, half, page in store.pages())
 
 
 def test_threads_may_open_read_and_close_the_same_store(store4: Path) -> None:
