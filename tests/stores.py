@@ -7,8 +7,9 @@ from pathlib import Path
 
 import lmdb
 
+from solver.store.manifest import digest_of_layers, layer_digest
+from solver.store.record import page_digest
 from solver.store.store import Store
-from solver.store.writer import digest_of_layers, layer_digest, page_digest
 
 
 def content_digest(store: Store) -> str:

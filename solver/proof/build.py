@@ -19,8 +19,8 @@ from solver.kernels.cache import is_cached
 from solver.proof.progress import Progress, Tell, silent
 from solver.store.journal import Journal
 from solver.store.manifest import Manifest
-from solver.store.record import halves_in_record, unpacked
-from solver.store.writer import Record, StoreWriter, pack
+from solver.store.record import PackedRecord, halves_in_record, pack, unpack
+from solver.store.writer import StoreWriter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,7 +81,7 @@ def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = s
         from solver.proof.prove import Proof
 
         compiled = perf_counter()
-        proof: Proof[list[Record]] = Proof(game, group, _packed, jobs=jobs, tell=tell)
+        proof: Proof[list[PackedRecord]] = Proof(game, group, _packed, jobs=jobs, tell=tell)
         require_room(game, proof.plan, os.path.dirname(os.path.abspath(path)), journal.size)
         before = _solved_before(journal, game)
         tell(Progress("solving", note=_outlook(proof, before, journal.dropped)))
@@ -115,7 +115,7 @@ def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = s
     return Report(os.fspath(path), os.stat(path).st_size, manifest, summary, empty_board, seconds)
 
 
-def _outlook(proof: "Proof[list[Record]]", before: "Solved | None", dropped: int) -> str:
+def _outlook(proof: "Proof[list[PackedRecord]]", before: "Solved | None", dropped: int) -> str:
     """What is known before the work, if it will last long enough for anybody to ask."""
     if before:
         lost = (
@@ -146,7 +146,7 @@ def _solved_before(journal: Journal, game: Game) -> "Solved | None":
 def _unpacked(records: "list[tuple[bytes, bytes]]", size: int) -> "tuple[list[int], np.ndarray]":
     import numpy as np
 
-    held = [each for key, value in records for each in unpacked(key, value, size)]
+    held = [each for key, value in records for each in unpack(key, value, size)]
     return [half for half, _ in held], np.stack([np.asarray(page) for _, page in held])
 
 
@@ -195,7 +195,7 @@ def _interrupts_kept() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _packed(filled: "Filled") -> list[Record]:
+def _packed(filled: "Filled") -> list[PackedRecord]:
     """The records of some halves."""
     pages = filled.x_moves
     if pages is None:

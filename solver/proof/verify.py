@@ -20,9 +20,9 @@ from solver.games.lines import Game
 from solver.index.symmetry import symmetries
 from solver.proof.build import compile_kernels
 from solver.proof.progress import Progress, Tell, silent
-from solver.store.record import record_key
+from solver.store.manifest import digest_of_layers, layer_digest
+from solver.store.record import page_digest, record_key
 from solver.store.store import Store, damaged, missing
-from solver.store.writer import digest_of_layers, layer_digest, page_digest
 
 if TYPE_CHECKING:
     from solver.sweep.layers import Filled

@@ -26,9 +26,9 @@ from typing import Any, BinaryIO, NamedTuple
 from solver.errors import SolversDisagree, StoreUnwritable
 from solver.games.lines import Game
 from solver.index.symmetry import Symmetry
-from solver.store.manifest import FORMAT, game_fields
-from solver.store.record import HALF_BYTES, checked, with_checksum
-from solver.store.writer import Record, digest_of_layers, layer_digest, writing
+from solver.store.manifest import FORMAT, digest_of_layers, game_fields, layer_digest
+from solver.store.record import HALF_BYTES, PackedRecord, checked, with_checksum
+from solver.store.writer import writing
 
 _BEGIN, _LAYER = b"begin", b"layer"
 _LENGTH = 4
@@ -92,7 +92,7 @@ class Journal:
     def _kept(self) -> str:
         return "; what was solved is kept, and the same command goes on with it" if self.layers else ""
 
-    def put(self, record: Record) -> None:
+    def put(self, record: PackedRecord) -> None:
         """Add a record of the layer being solved."""
         self._put(record.key, record.value)
         self._digests.append(record.digests)

@@ -1,6 +1,7 @@
-"""The manifest: what a store says of itself. solver/store/store.py says where it stands in the file."""
+"""The manifest: what a store says about itself. solver/store/store.py says where it is in the file."""
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -8,13 +9,23 @@ from solver import __version__
 from solver.games.lines import Game
 from solver.games.score import outcome_of, plies_to_end
 from solver.index.symmetry import Symmetry
+from solver.store.record import new_digest
 
 FORMAT = 2
-"""Changed whenever a file that was written before can no longer be read."""
+"""The version of the store's format. It changes whenever this program could no longer read older files."""
+
+
+class OtherFormat(Exception):
+    """A manifest of another format than this program reads."""
+
+    def __init__(self, written: object) -> None:
+        """Name the format in which the file was written."""
+        super().__init__(written)
+        self.written = written
 
 
 class Ply(NamedTuple):
-    """Counts of the positions with `ply` stones. All but `reachable` count images under symmetry as one."""
+    """Counts of the positions with `ply` stones. All but `reachable` count positions up to symmetry."""
 
     ply: int
     reachable: int
@@ -26,7 +37,7 @@ class Ply(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What a store says of itself."""
+    """What a store says about itself."""
 
     game: Game
     symmetries: tuple[Symmetry, ...]
@@ -36,7 +47,7 @@ class Manifest(NamedTuple):
     format: int = FORMAT
 
     def to_json(self) -> bytes:
-        """The manifest as it is written."""
+        """Return the manifest as it is written."""
         fields: dict[str, Any] = {
             "format": self.format,
             "tool": f"ttt4 {__version__}",
@@ -48,8 +59,10 @@ class Manifest(NamedTuple):
 
     @classmethod
     def from_json(cls, text: bytes) -> "Manifest":
-        """The manifest that was written; ValueError, KeyError or TypeError if it was another thing."""
+        """Read a manifest; raise OtherFormat, or ValueError, KeyError or TypeError if it is not a manifest."""
         fields = json.loads(text)
+        if fields["format"] != FORMAT:
+            raise OtherFormat(fields["format"])
         holes = int(fields["game"].get("holes", 0))
         game = Game(**{**fields["game"], "lines": tuple(fields["game"]["lines"]), "holes": holes})
         symmetries = tuple(map(tuple, fields["symmetries"]))
@@ -65,24 +78,35 @@ class Manifest(NamedTuple):
         )
 
     def total(self, kind: str) -> int:
-        """The sum over all plies of one kind of count: `reachable`, `canonical`, ..."""
+        """Return the sum over all plies of one kind of count: `reachable`, `canonical`, ..."""
         return sum(getattr(ply, kind) for ply in self.plies)
 
     @property
     def outcome(self) -> str:
-        """What the empty board is worth to X: win, draw or loss."""
+        """The result for X with best play from the empty board: win, draw or loss."""
         return outcome_of(self.score)
 
     @property
     def plies_to_end(self) -> int | None:
-        """How many plies a game has under best play; None for a draw."""
+        """The length of a game in plies with best play; None for a draw."""
         return plies_to_end(self.score, self.game.cells)
 
 
 def game_fields(game: Game) -> dict[str, Any]:
-    """What makes the game: not how it was named, and holes only if there are some, which most boards have not."""
+    """Return the fields that define the game: no notation, and `holes` only if the board has any."""
     fields = asdict(game)
     del fields["notation"]
     if not game.holes:
         del fields["holes"]
     return fields
+
+
+def layer_digest(digests: Iterable[bytes]) -> bytes:
+    """Return the digest of a layer, given what its records add to it; empty for a layer without records."""
+    whole = b"".join(digests)
+    return new_digest(whole).digest() if whole else b""
+
+
+def digest_of_layers(digests: Sequence[bytes]) -> str:
+    """Return a store's digest, given the digests of its layers."""
+    return new_digest(b"".join(digests)).hexdigest()

@@ -1,41 +1,45 @@
-"""A record: the pages of some consecutive halves, packed. solver/store/store.py says how it looks."""
+"""Pack and unpack records: the pages of some consecutive halves. solver/store/store.py describes the format."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from solver.errors import StoreUnwritable
 from solver.index.places import Half
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
 
 HALF_BYTES = 4
 _CRC = 4
 _BYTES = 8192
-"""A record's size before compression: what a look-up has to unpack for one score."""
+"""The size of a record before compression. A look-up unpacks all of it to read one score."""
+
+_LEVEL = 6
 
 
-def halves_in_record(size: int) -> int:
-    """How many pages of that size a record holds, but the last of a layer: as many as fit, or one."""
-    return max(1, _BYTES // size) if size else 1
+class PackedRecord(NamedTuple):
+    """A record as it is written, and what it adds to the digest of its layer."""
+
+    key: bytes
+    value: bytes
+    digests: bytes
 
 
-def record_key(empty: int, half: Half) -> bytes:
-    """The key of the record whose last half this is."""
-    return bytes([empty]) + half.to_bytes(HALF_BYTES)
+def pack(empty: int, halves: Sequence[Half], pages: bytes) -> PackedRecord:
+    """Return the record of some consecutive halves, given their pages one after the other."""
+    key = record_key(empty, halves[-1])
+    content = b"".join(half.to_bytes(HALF_BYTES) for half in halves) + pages
+    body = zlib.compress(content, _LEVEL)
+    if zlib.decompress(body) != content:
+        raise StoreUnwritable(f"record {key.hex()} does not unpack to what was packed: this machine cannot be trusted")
+    size = len(pages) // len(halves)
+    digests = (page_digest(empty, half, pages[i * size : (i + 1) * size]) for i, half in enumerate(halves))
+    return PackedRecord(key, with_checksum(key, body), b"".join(digests))
 
 
-def with_checksum(key: bytes, body: bytes) -> bytes:
-    """A value: its body behind the checksum of key and body."""
-    return zlib.crc32(body, zlib.crc32(key)).to_bytes(_CRC) + body
-
-
-def checked(key: bytes, value: bytes) -> bytes:
-    """The body of a value; ValueError if its checksum is wrong."""
-    body = value[_CRC:]
-    if len(value) < _CRC or int.from_bytes(value[:_CRC]) != zlib.crc32(body, zlib.crc32(key)):
-        raise ValueError(f"the checksum of record {key.hex()} is wrong")
-    return body
-
-
-def unpacked(key: bytes, value: bytes, size: int) -> Iterator[tuple[Half, memoryview]]:
-    """The halves in a record and their pages of that size; ValueError if it is not one."""
+def unpack(key: bytes, value: bytes, size: int) -> Iterator[tuple[Half, memoryview]]:
+    """Yield each half in a record with its page, given the size of a page; raise ValueError if it is damaged."""
     longest = halves_in_record(size) * (HALF_BYTES + size)
     stream = zlib.decompressobj()
     try:
@@ -47,4 +51,40 @@ def unpacked(key: bytes, value: bytes, size: int) -> Iterator[tuple[Half, memory
         raise ValueError(f"record {key.hex()} has a wrong length")
     pages = memoryview(content).cast("b")[count * HALF_BYTES :]
     for i in range(count):
-        yield Half(int.from_bytes(content[i * HALF_BYTES : (i + 1) * HALF_BYTES])), pages[i * size : (i + 1) * size]
+        half = Half(int.from_bytes(content[i * HALF_BYTES : (i + 1) * HALF_BYTES]))
+        yield half, pages[i * size : (i + 1) * size]
+
+
+def halves_in_record(size: int) -> int:
+    """Return how many pages of this size a record holds, at least one. A layer's last record may hold fewer."""
+    return max(1, _BYTES // size) if size else 1
+
+
+def record_key(empty: int, half: Half) -> bytes:
+    """Return the key of the record whose last half is `half`."""
+    return bytes([empty]) + half.to_bytes(HALF_BYTES)
+
+
+def with_checksum(key: bytes, body: bytes) -> bytes:
+    """Return a value: the checksum of key and body, followed by the body."""
+    return zlib.crc32(body, zlib.crc32(key)).to_bytes(_CRC) + body
+
+
+def checked(key: bytes, value: bytes) -> bytes:
+    """Return the body of a value; raise ValueError if its checksum is wrong."""
+    body = value[_CRC:]
+    if len(value) < _CRC or int.from_bytes(value[:_CRC]) != zlib.crc32(body, zlib.crc32(key)):
+        raise ValueError(f"the checksum of record {key.hex()} is wrong")
+    return body
+
+
+def page_digest(empty: int, half: Half, page: bytes | memoryview) -> bytes:
+    """Return what a page adds to the digest of its layer."""
+    return record_key(empty, half) + new_digest(page).digest()
+
+
+def new_digest(data: bytes | memoryview = b"") -> "blake2b":
+    """Return the hash that all digests use."""
+    from hashlib import blake2b  # imported here because a query, which needs no digest, must start fast
+
+    return blake2b(data, digest_size=32)

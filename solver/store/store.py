@@ -36,7 +36,6 @@ A store is opened read-only and without a lock, and never changes; solver/store/
 solver/store/scores.py finds a position's score in it.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,8 +47,8 @@ from solver.errors import StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.folders import build_command
 from solver.games.lines import Game
 from solver.index.places import Half, page_size
-from solver.store.manifest import FORMAT, Manifest
-from solver.store.record import checked, record_key, unpacked
+from solver.store.manifest import FORMAT, Manifest, OtherFormat
+from solver.store.record import checked, record_key, unpack
 from solver.store.sealed import Damaged, SealedFile, open_sealed, opening
 
 MANIFEST_KEY = b"manifest"
@@ -156,14 +155,14 @@ class Store:
         except ValueError as error:
             raise self.damaged(str(error)) from error
         try:
-            written = json.loads(text)["format"]
-            if written != FORMAT:
-                raise StoreMismatch(
-                    f"store {self.path!r} has format {written!r}, this program reads {FORMAT}: "
-                    f"{'' if written in range(FORMAT) else 'install a newer ttt4, or '}build it anew: "
-                    f"{build_command(self._wanted, self.path, force=True)}"
-                )
             manifest = Manifest.from_json(text)
+        except OtherFormat as error:
+            written = error.written
+            raise StoreMismatch(
+                f"store {self.path!r} has format {written!r}, this program reads {FORMAT}: "
+                f"{'' if written in range(FORMAT) else 'install a newer ttt4, or '}build it anew: "
+                f"{build_command(self._wanted, self.path, force=True)}"
+            ) from None
         except (ValueError, KeyError, TypeError) as error:
             raise self.damaged(f"its manifest cannot be read ({error!r})") from error
         if self._wanted not in (None, manifest.game):
@@ -180,7 +179,7 @@ class Store:
         empty = key[0]
         size = page_size(self.game, empty) if empty in range(self.game.cells % 2, self.game.cells + 1, 2) else 0
         try:
-            return list(unpacked(key, value, size))
+            return list(unpack(key, value, size))
         except ValueError as error:
             raise self.damaged(str(error)) from error
 

@@ -5,66 +5,21 @@ Records go in order into `<name>.new`, which is sealed, synced, read back and co
 
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
 
 import lmdb
 
 from solver.atomic import replace_file
 from solver.errors import StoreUnwritable
-from solver.index.places import Half
 from solver.store.manifest import Manifest
-from solver.store.record import HALF_BYTES, record_key, with_checksum
+from solver.store.record import with_checksum
 from solver.store.sealed import seal
 from solver.store.store import MANIFEST_KEY, Store
 
 _MAP_SIZE = 1 << 40  # of address space, not of disk
-_LEVEL = 6
-
-
-class Record(NamedTuple):
-    """A record as it is written, and what it adds to the digest of its layer."""
-
-    key: bytes
-    value: bytes
-    digests: bytes
-
-
-def pack(empty: int, halves: Sequence[Half], pages: bytes) -> Record:
-    """The record of some consecutive halves, with their pages one after the other."""
-    key = record_key(empty, halves[-1])
-    content = b"".join(half.to_bytes(HALF_BYTES) for half in halves) + pages
-    body = zlib.compress(content, _LEVEL)
-    if zlib.decompress(body) != content:
-        raise StoreUnwritable(f"record {key.hex()} does not unpack to what was packed: this machine cannot be trusted")
-    size = len(pages) // len(halves)
-    digests = (page_digest(empty, half, pages[i * size : (i + 1) * size]) for i, half in enumerate(halves))
-    return Record(key, with_checksum(key, body), b"".join(digests))
-
-
-def digest(data: bytes | memoryview = b"") -> "blake2b":
-    """The hash of which every digest is made."""
-    return blake2b(data, digest_size=32)
-
-
-def layer_digest(digests: Iterable[bytes]) -> bytes:
-    """The digest of a layer, from what its records add to it; nothing if it has none."""
-    whole = b"".join(digests)
-    return digest(whole).digest() if whole else b""
-
-
-def digest_of_layers(digests: Sequence[bytes]) -> str:
-    """A store's digest, from those of its layers."""
-    return digest(b"".join(digests)).hexdigest()
-
-
-def page_digest(empty: int, half: Half, page: bytes | memoryview) -> bytes:
-    """What a page adds to the digest of its layer."""
-    return record_key(empty, half) + digest(page).digest()
 
 
 class StoreWriter:

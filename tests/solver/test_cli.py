@@ -14,10 +14,10 @@ import play.cli
 import solver.cli.main
 from solver.games.lines import grid
 from solver.index.places import UNREACHED, page_size
-from solver.store.manifest import Manifest, Ply
-from solver.store.record import record_key, unpacked, with_checksum
+from solver.store.manifest import Manifest, Ply, digest_of_layers
+from solver.store.record import PackedRecord, new_digest, pack, record_key, unpack, with_checksum
 from solver.store.store import Store
-from solver.store.writer import Record, StoreWriter, digest, digest_of_layers, pack
+from solver.store.writer import StoreWriter
 
 THREE = grid(3, 3, 3)
 EMPTY = ".../.../..."
@@ -60,7 +60,7 @@ def tampered(
     with Store(good) as store, StoreWriter(path) as writer:
         layers: dict[int, bytes] = {}
         for key, value in store.records():
-            held = [(half, bytearray(page)) for half, page in unpacked(key, value, page_size(store.game, key[0]))]
+            held = [(half, bytearray(page)) for half, page in unpack(key, value, page_size(store.game, key[0]))]
             for half, page in held:
                 change(key[0], half, page)
             put(writer, layers, pack(key[0], [half for half, _ in held], b"".join(page for _, page in held)))
@@ -69,14 +69,14 @@ def tampered(
     return path
 
 
-def put(writer: StoreWriter, layers: dict[int, bytes], record: Record) -> None:
+def put(writer: StoreWriter, layers: dict[int, bytes], record: PackedRecord) -> None:
     """Write a record, and keep what it adds to its layer's digest."""
     writer.put(record.key, record.value)
     layers[record.key[0]] = layers.get(record.key[0], b"") + record.digests
 
 
 def digest_of(layers: dict[int, bytes]) -> str:
-    return digest_of_layers([digest(layer).digest() for layer in layers.values()])
+    return digest_of_layers([new_digest(layer).digest() for layer in layers.values()])
 
 
 def nothing(empty: int, half: int, page: bytearray) -> None:
@@ -268,7 +268,7 @@ def test_verify_finds_a_manifest_that_lies(about: Any, tmp_path: Path, store3: P
 def test_verify_finds_a_record_under_another_key(tmp_path: Path, store4: Path, run: Run) -> None:
     with Store(store4) as store, StoreWriter(tmp_path / "s") as writer:
         for key, value in store.records():
-            halves = [half for half, _ in unpacked(key, value, page_size(store.game, key[0]))]
+            halves = [half for half, _ in unpack(key, value, page_size(store.game, key[0]))]
             first = record_key(key[0], halves[0])
             writer.put(first, with_checksum(first, value[4:]))
         writer.finish(store.manifest)
@@ -284,7 +284,7 @@ def with_one_record_more(path: Path, good: Path, empty: int) -> None:
             if more.key < key:
                 put(writer, layers, more)
                 more = pack(60, [0x1FF], b"\0")
-            held = list(unpacked(key, value, page_size(THREE, key[0])))
+            held = list(unpack(key, value, page_size(THREE, key[0])))
             put(writer, layers, pack(key[0], [half for half, _ in held], b"".join(page for _, page in held)))
         if empty > 9:
             put(writer, layers, more)

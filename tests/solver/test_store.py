@@ -21,10 +21,11 @@ from solver.games.position import Position, is_reachable, parse
 from solver.index.places import UNREACHED, Index, page_size
 from solver.index.symmetry import symmetries
 from solver.proof.build import build
-from solver.store.manifest import Manifest, Ply
+from solver.store.manifest import Manifest, Ply, digest_of_layers
+from solver.store.record import new_digest, pack
 from solver.store.scores import Scores
 from solver.store.store import Store
-from solver.store.writer import StoreWriter, digest, digest_of_layers, pack
+from solver.store.writer import StoreWriter
 
 THREE = grid(3, 3, 3)
 FOUR = grid(4, 4, 4)
@@ -289,7 +290,7 @@ def test_meaningless_values_read_back_as_written(tmp_path: Path) -> None:
     layers = []
     with StoreWriter(path) as writer:
         for empty in range(0, game.cells + 1, 2):
-            layer = digest()
+            layer = new_digest()
             xs = (game.cells - empty + 1) // 2
             halves = [x for x in range(1 << game.cells) if x.bit_count() == xs and index.locate(x, 0)[0] == x]
             for start in range(0, len(halves), 7):
