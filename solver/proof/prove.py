@@ -25,6 +25,7 @@ from solver.proof.plan import CHECKED_WHOLE, plan
 from solver.proof.progress import Progress, Tell
 from solver.search.alphabeta import AlphaBeta
 from solver.store.manifest import Ply
+from solver.store.record import halves_in_record
 from solver.sweep.halves import board
 from solver.sweep.layers import Chunk, Filled, Layer, Pages, layers
 from solver.sweep.tally import tally
@@ -155,7 +156,7 @@ class Proof(Generic[Made]):
             if layer.b_size:
                 restored = sum(pool.map(restore, before.parts))
             else:
-                restored = sum(chunk.stop - chunk.start for chunk in layer.chunks() if chunk.live and layer.fill(chunk))
+                restored = sum(chunk.stop - chunk.start for chunk in _chunks(layer) if chunk.live and layer.fill(chunk))
             if restored != len(layer.live):
                 raise AssertionError("what was solved before lacks halves of the game")
         return layer
@@ -163,7 +164,7 @@ class Proof(Generic[Made]):
     def _filled(self, pool: ThreadPoolExecutor, layer: Layer, total: Summary) -> Iterator[Made]:
         """What is made of each live chunk of a layer, in order; afterwards the total is complete."""
         before = self.summary.filled
-        for made, summary in pool.map(partial(self._work, layer), layer.chunks()):
+        for made, summary in pool.map(partial(self._work, layer), _chunks(layer)):
             total.add(summary)
             self._tell(Progress(self._phase, 2 * layer.xs, before + total.filled, self.plan.filled))
             yield from made
@@ -217,3 +218,8 @@ class Proof(Generic[Made]):
         summary.checked += confirmed
         summary.abandoned += abandoned
         summary.nodes += nodes
+
+
+def _chunks(layer: Layer) -> Iterator[Chunk]:
+    """Cut a layer so that no record is cut."""
+    return layer.chunks(halves_in_record(layer.b_size))

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.kernels.bits import CHUNK, CHUNKS, WIDTH, permuting
-from solver.store.record import halves_in_record
 from solver.sweep.halves import Board, children, halves
 from solver.sweep.pages import LOW, fill_pages
 
@@ -60,12 +59,15 @@ class Layer:
         m = board.cells - xs
         self._runs = first_places(m, xs), first_places(max(m - 1, 0), xs)
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The layer's halves, cut into as many chunks as keep threads from waiting for each other."""
+    def chunks(self, together: int = 1) -> Iterator[Chunk]:
+        """Cut the layer into enough chunks to keep all threads busy; never separate live halves used `together`.
+
+        Every chunk of live halves but the last has a multiple of that many.
+        """
         for live, count in ((True, len(self.live)), (False, len(self.finished))):
             most = CHUNK_PLACES // (self.a_size + live * self.b_size) if count else 0
-            together = halves_in_record(live * self.b_size)  # so that no record is cut
-            step = max(1, min(most, count // CHUNKS_PER_LAYER) // together) * together
+            multiple = together if live else 1
+            step = max(1, min(most, count // CHUNKS_PER_LAYER) // multiple) * multiple
             for start in range(0, count, step):
                 yield Chunk(live, start, min(start + step, count))
 

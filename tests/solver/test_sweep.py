@@ -13,7 +13,6 @@ from solver.games.notation import parse_game
 from solver.games.position import Position
 from solver.index.places import page_size
 from solver.index.symmetry import image, symmetries
-from solver.store.record import halves_in_record
 from solver.sweep import layers as sweep
 from solver.sweep.halves import board, children
 
@@ -67,21 +66,22 @@ def test_pages_do_not_depend_on_how_layers_are_cut(name: str, monkeypatch: pytes
             assert pages_of(name) == whole
 
 
+@pytest.mark.parametrize("multiple", [1, 7])
 @pytest.mark.parametrize("places", [1, 500, 1 << 30])
 def test_chunks_cover_a_layer_once_and_are_no_larger_than_they_may_be(
-    places: int, monkeypatch: pytest.MonkeyPatch
+    places: int, multiple: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweep, "CHUNK_PLACES", places)
     game = parse_game("3,4,3")
     for layer in sweep.layers(board(game, symmetries(game))):
-        chunks = list(layer.chunks())
+        chunks = list(layer.chunks(multiple))
         for live, halves in ((True, layer.live), (False, layer.finished)):
             parts = [range(chunk.start, chunk.stop) for chunk in chunks if chunk.live == live]
             assert [half for part in parts for half in part] == list(range(len(halves)))
-            together = halves_in_record(live * layer.b_size)
+            together = multiple if live else 1
             for part in parts:
                 assert len(part) <= together or len(part) * (layer.a_size + live * layer.b_size) <= places
-                assert len(part) % together == 0 or part is parts[-1], "no record is cut"
+                assert len(part) % together == 0 or part is parts[-1], "what is used together is not cut"
         for chunk in chunks:
             layer.fill(chunk)
 
