@@ -16,13 +16,14 @@ def bench(game: Game) -> dict[str, int | float]:
     results: dict[str, int | float] = {"kernels_seconds": perf_counter() - clock}
 
     from solver.search.alphabeta import AlphaBeta
-    from solver.sweep.halves import board
+    from solver.sweep.halves import all_halves, board
     from solver.sweep.layers import layers
 
     group = symmetries(game)
     clock = perf_counter()
     places = 0
-    for layer in layers(board(game, group)):
+    known = board(game, group)
+    for layer in layers(known, all_halves(known)):
         for chunk in layer.chunks():
             places += sum(pages.scores.size for pages in filter(None, layer.fill(chunk)))
     seconds = perf_counter() - clock

@@ -2,13 +2,14 @@
 
 import os
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from solver.errors import TooLarge
 from solver.games.lines import Game
 from solver.proof.progress import duration
-from solver.sweep.halves import Board, halves
+from solver.sweep.halves import LayerHalves
 from solver.sweep.layers import page_sizes
 
 CHECKED_WHOLE = 2_000_000
@@ -35,7 +36,7 @@ class Plan(NamedTuple):
     stored: int
     """Places of those where X is to move."""
     pages: int
-    """Bytes of the pages and halves that are held at once, at most."""
+    """Bytes of all halves, and of the pages of two layers, which are the most that are held at once."""
     cells: int
     jobs: int
 
@@ -63,18 +64,17 @@ class Plan(NamedTuple):
         )
 
 
-def plan(board: Board, jobs: int) -> Plan:
-    """Count the halves of every layer, and with them what a build takes."""
-    filled = stored = most = last = 0
-    for xs in range((board.cells + 1) // 2, -1, -1):
-        live, finished = map(len, halves(board, xs))
-        a, b = page_sizes(board.cells, xs)
-        filled += live * (a + b) + finished * a
-        stored += live * b
-        held = live * a + 8 * (live + finished)
-        most = max(most, last + held)
-        last = held
-    return Plan(filled, stored, most, board.cells, jobs)
+def plan(cells: int, halves: Sequence[LayerHalves], jobs: int) -> Plan:
+    """Return what a build takes, given the halves of every layer."""
+    filled = stored = most = last = kept = 0
+    for xs, (live, finished) in reversed(list(enumerate(halves))):
+        a, b = page_sizes(cells, xs)
+        filled += len(live) * (a + b) + len(finished) * a
+        stored += len(live) * b
+        most = max(most, last + len(live) * a)
+        last = len(live) * a
+        kept += live.nbytes + finished.nbytes
+    return Plan(filled, stored, most + kept, cells, jobs)
 
 
 def require_room(game: Game, needed: Plan, folder: str | None = None, kept: int = 0) -> None:

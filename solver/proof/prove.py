@@ -26,7 +26,7 @@ from solver.proof.progress import Progress, Tell
 from solver.search.alphabeta import AlphaBeta
 from solver.store.manifest import Ply
 from solver.store.record import halves_in_record
-from solver.sweep.halves import board
+from solver.sweep.halves import all_halves, board
 from solver.sweep.layers import Chunk, Filled, Layer, Pages, layers
 from solver.sweep.tally import tally
 
@@ -112,7 +112,8 @@ class Proof(Generic[Made]):
         """
         self.summary = Summary()
         self.board = board(game, group)
-        self.plan = plan(self.board, jobs)
+        self._halves = all_halves(self.board)
+        self.plan = plan(game.cells, self._halves, jobs)
         self._use = use
         self._jobs = jobs
         self._tell = tell
@@ -130,7 +131,7 @@ class Proof(Generic[Made]):
         """The layers, solved one by one, from the one below what was solved before."""
         with ThreadPoolExecutor(self._jobs) as pool:
             try:
-                for layer in layers(self.board, before and self._restored(pool, before)):
+                for layer in layers(self.board, self._halves, before and self._restored(pool, before)):
                     summary = Summary()
                     yield Stage(layer.xs, self._filled(pool, layer, summary), summary)
                     self.summary.add(summary)
@@ -142,7 +143,7 @@ class Proof(Generic[Made]):
         """The last layer that was solved before, with its `a` pages made again from the pages beside them."""
         self._tell(Progress("restoring"))
         self.summary.add(before.summary)
-        layer = Layer(self.board, before.xs, None)
+        layer = Layer(self.board, before.xs, self._halves[before.xs], None)
         if before.xs:  # else all is done
 
             def restore(part: Callable[[], tuple[list[int], np.ndarray]]) -> int:

@@ -30,14 +30,27 @@ def board(game: Game, group: "tuple[Symmetry, ...]") -> Board:
     return Board(game.cells, game.misere, np.array(game.lines, np.int64), np.array(group, np.int64), permuting(group))
 
 
-def halves(board: Board, xs: int) -> "tuple[np.ndarray, np.ndarray]":
-    """All halves with so many X's, ascending: those without a line of X's, and those that a game ends with."""
+class LayerHalves(NamedTuple):
+    """The halves of one layer, each kind in ascending order. Halves that no game reaches are left out."""
+
+    open: np.ndarray
+    finished: np.ndarray
+
+
+def all_halves(board: Board) -> list[LayerHalves]:
+    """Return the halves of each layer that has pages, by the number of X's."""
+    return [layer_halves(board, xs) for xs in range((board.cells + 1) // 2 + 1)]
+
+
+def layer_halves(board: Board, xs: int) -> LayerHalves:
+    """Return all halves with this many X's."""
     found = np.empty(comb(board.cells, xs), np.int64)
     found = found[: _collect(board.cells, xs, board.images, found)]
-    common = np.full(len(found), -1)  # cells of all lines of a half: a game ends with it if there is one, the last
+    # The cells that all lines of a half share. A game ends with this half only if there is one: the last cell claimed.
+    common = np.full(len(found), -1)
     for line in board.lines:
         common[found & line == line] &= line
-    return found[common == -1], found[common > 0]
+    return LayerHalves(found[common == -1], found[common > 0])
 
 
 def children(board: Board, parents: np.ndarray, following: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":

@@ -5,7 +5,7 @@ each from the layer before it (one X more), of which only the `a` pages are kept
 depend on each other, so a layer is cut into chunks that threads fill side by side.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.kernels.bits import CHUNK, CHUNKS, WIDTH, permuting
-from solver.sweep.halves import Board, children, halves
+from solver.sweep.halves import Board, LayerHalves, children
 from solver.sweep.pages import LOW, fill_pages
 
 CHUNK_PLACES = 1 << 18
@@ -48,10 +48,10 @@ class Chunk(NamedTuple):
 class Layer:
     """All halves with `xs` X's: the live ones, whose pages are to be filled, and the finished."""
 
-    def __init__(self, board: Board, xs: int, following: "Layer | None") -> None:
-        """Collect the halves; `following`, with one X more, has its pages already."""
+    def __init__(self, board: Board, xs: int, halves: LayerHalves, following: "Layer | None") -> None:
+        """Prepare to fill the pages of `halves`; `following`, with one X more, has its pages already."""
         self.xs = xs
-        self.live, self.finished = halves(board, xs)
+        self.live, self.finished = halves
         self._board = board
         self.a_size, self.b_size = page_sizes(board.cells, xs)
         self._a = np.empty((len(self.live), self.a_size), np.int8)
@@ -113,10 +113,13 @@ class Layer:
         self._following = None
 
 
-def layers(board: Board, last: Layer | None = None) -> Iterator[Layer]:
-    """The layers in the order of filling, from that below `last` on. Fill all of one before asking for the next."""
-    for xs in range((board.cells + 1) // 2 if last is None else last.xs - 1, -1, -1):
-        last = Layer(board, xs, last)
+def layers(board: Board, halves: Sequence[LayerHalves], last: Layer | None = None) -> Iterator[Layer]:
+    """Yield the layers in the order of filling, from the one below `last` on, given the halves of each.
+
+    Fill all of one before asking for the next.
+    """
+    for xs in range(len(halves) - 1 if last is None else last.xs - 1, -1, -1):
+        last = Layer(board, xs, halves[xs], last)
         yield last
         last.release()
 

@@ -18,7 +18,7 @@ from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.index.places import UNREACHED
 from solver.index.symmetry import Symmetry, symmetries
-from solver.sweep.halves import board
+from solver.sweep.halves import all_halves, board
 from solver.sweep.layers import layers
 
 Counts = tuple[int, int, int]
@@ -69,7 +69,8 @@ def run_numba(game: Game, group: tuple[Symmetry, ...]) -> tuple[float, Counts]:
     counts = np.zeros(3, np.int64)
     seconds = 0.0
     clock = perf_counter()
-    for layer in layers(board(game, group)):
+    known = board(game, group)
+    for layer in layers(known, all_halves(known)):
         for chunk in layer.chunks():
             filled = layer.fill(chunk)
             seconds += perf_counter() - clock

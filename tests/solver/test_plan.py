@@ -14,7 +14,7 @@ from solver.index.symmetry import image, symmetries
 from solver.proof.build import build
 from solver.proof.plan import Plan, available_memory, plan
 from solver.store.store import Store
-from solver.sweep.halves import board
+from solver.sweep.halves import all_halves, board
 from solver.sweep.layers import page_sizes
 
 GAMES = ["3,3,3", "3,4,3", "2,5,3,misere", "1,9,4", "3,3,1"]
@@ -24,14 +24,14 @@ GAMES = ["3,3,3", "3,4,3", "2,5,3,misere", "1,9,4", "3,3,1"]
 def test_the_plan_counts_every_place_that_is_filled(name: str, tmp_path: Path) -> None:
     game = parse_game(name)
     report = build(game, tmp_path / "s", jobs=1)
-    planned = plan(board(game, symmetries(game)), 1)
+    planned = plan(game.cells, all_halves(board(game, symmetries(game))), 1)
     assert planned.filled == report.summary.filled
     with Store(tmp_path / "s") as store:
         assert planned.stored == sum(len(page) for _, _, page in store.pages())
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_the_plan_s_memory_holds_two_layers_at_once(name: str) -> None:
+def test_the_plan_s_memory_holds_two_layers_at_once_and_all_halves(name: str) -> None:
     game = parse_game(name)
     group = symmetries(game)
     held = []
@@ -39,7 +39,9 @@ def test_the_plan_s_memory_holds_two_layers_at_once(name: str) -> None:
         sets = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), xs)]
         live = [x for x in sets if min(image(g, x) for g in group) == x and not game.completed(x)]
         held.append(len(live) * page_sizes(game.cells, xs)[0])
-    assert plan(board(game, group), 1).pages >= max(a + b for a, b in pairwise(held))
+    halves = all_halves(board(game, group))
+    kept = sum(each.nbytes for layer in halves for each in layer)
+    assert plan(game.cells, halves, 1).pages == kept + max(a + b for a, b in pairwise(held))
 
 
 def test_the_plan_names_all_that_a_long_build_needs(monkeypatch: pytest.MonkeyPatch) -> None:

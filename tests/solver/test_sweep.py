@@ -14,14 +14,15 @@ from solver.games.position import Position
 from solver.index.places import page_size
 from solver.index.symmetry import image, symmetries
 from solver.sweep import layers as sweep
-from solver.sweep.halves import board, children
+from solver.sweep.halves import all_halves, board, children, layer_halves
 
 
 def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dict[Any, bytes]:
     """Every page by (empty cells, half)."""
     game = parse_game(name)
     found = {}
-    for layer in sweep.layers(board(game, group or symmetries(game))):
+    known = board(game, group or symmetries(game))
+    for layer in sweep.layers(known, all_halves(known)):
         for chunk in layer.chunks():
             for pages in filter(None, layer.fill(chunk) if chunk.live else ()):
                 for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True):
@@ -73,7 +74,8 @@ def test_chunks_cover_a_layer_once_and_are_no_larger_than_they_may_be(
 ) -> None:
     monkeypatch.setattr(sweep, "CHUNK_PLACES", places)
     game = parse_game("3,4,3")
-    for layer in sweep.layers(board(game, symmetries(game))):
+    known = board(game, symmetries(game))
+    for layer in sweep.layers(known, all_halves(known)):
         chunks = list(layer.chunks(multiple))
         for live, halves in ((True, layer.live), (False, layer.finished)):
             parts = [range(chunk.start, chunk.stop) for chunk in chunks if chunk.live == live]
@@ -106,7 +108,7 @@ def test_the_halves_are_the_sets_of_x_that_no_symmetry_makes_smaller(name: str) 
     group = symmetries(game)
     prepared = board(game, group)
     seen = []
-    for layer in sweep.layers(prepared):
+    for layer in sweep.layers(prepared, all_halves(prepared)):
         seen.append(layer.xs)
         every = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), layer.xs)]
         smallest = sorted(x for x in every if min(image(g, x) for g in group) == x)
@@ -124,7 +126,7 @@ def test_a_cell_that_x_claims_leads_to_the_half_that_it_makes() -> None:
     group = symmetries(game)
     prepared = board(game, group)
     for xs in (2, 3, 5):
-        parents, following = (sweep.Layer(prepared, count, None).live for count in (xs, xs + 1))
+        parents, following = (layer_halves(prepared, count).open for count in (xs, xs + 1))
         place, turn = children(prepared, parents, following)
         for i, half in enumerate(parents.tolist()):
             for cell in range(game.cells):
