@@ -21,7 +21,7 @@ from solver.games.notation import parse_game
 from solver.games.position import Position
 from solver.index.places import Index, rank
 from solver.index.symmetry import symmetries
-from solver.proof.build import build
+from solver.proof.build import build_store
 from solver.proof.progress import silent
 from solver.proof.prove import Proof, Summary
 from solver.sweep.layers import Filled, Pages
@@ -62,7 +62,7 @@ class Solved:
 def _solved(name: str, sample: int | None = None) -> Solved:
     game = parse_game(name)
     group = symmetries(game)
-    proof: Proof[Filled] = Proof(game, group, lambda filled: filled, jobs=1, sample=sample, tell=silent)
+    proof: Proof[Filled] = Proof(game, group, lambda filled: filled, jobs=1, sample=sample, on_progress=silent)
     chunks = [filled for stage in proof.stages() for filled in stage.made]
     filled = sorted((pages for both in chunks for pages in both if pages), key=lambda pages: pages.empty)
     page = {
@@ -90,14 +90,14 @@ class Ran(NamedTuple):
 @pytest.fixture(scope="session")
 def store3(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store3") / "3x3x3.ttt4"
-    build(grid(3, 3, 3), path, jobs=2)
+    build_store(grid(3, 3, 3), path, jobs=2)
     return path
 
 
 @pytest.fixture(scope="session")
 def store4(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store4") / "4x4x4.ttt4"
-    build(grid(4, 4, 4), path, jobs=2)
+    build_store(grid(4, 4, 4), path, jobs=2)
     return path
 
 

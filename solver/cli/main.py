@@ -62,11 +62,11 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
             click.echo(f"{path} holds {game.name} already ({os.stat(path).st_size:,} bytes, digest "
                        f"{present.manifest.digest[:12]}); --force builds it anew")  # fmt: skip
         return
-    from solver.proof.build import build as build_store
+    from solver.proof.build import build_store
 
     line = ProgressLine()
     try:
-        report = build_store(game, path, jobs=jobs, tell=line)
+        report = build_store(game, path, jobs=jobs, on_progress=line)
     except KeyboardInterrupt:
         line.clear()
         if os.path.exists(f"{path}.partial"):
@@ -87,11 +87,11 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
 def verify(game: Game, store: str | None, jobs: int, sample: int | None) -> None:
     """Prove a store: structure, checksums, counts, every score."""
     path = store_path(game, store)
-    from solver.proof.verify import verify as verify_store
+    from solver.proof.verify import verify_store
 
     line = ProgressLine()
     try:
-        verdict = verify_store(path, game, jobs=jobs, sample=sample, tell=line)
+        verdict = verify_store(path, game, jobs=jobs, sample=sample, on_progress=line)
     finally:
         line.clear()
     for name, value in verdict.facts():
@@ -142,9 +142,9 @@ def games(game: Game | None) -> None:
 @command_errors
 def bench(game: Game, as_json: bool) -> None:
     """Time both solvers on this machine, one thread, kernels loaded."""
-    from solver.proof.bench import bench as run
+    from solver.proof.bench import run_bench
 
-    results = run(game)
+    results = run_bench(game)
     if as_json:
         click.echo(json.dumps(results))
         return

@@ -1,4 +1,4 @@
-"""Timing both solvers on the machine at hand, one thread each, with the kernels loaded."""
+"""Time both solvers on this machine, one thread each, with the kernels loaded."""
 
 from time import perf_counter
 
@@ -8,21 +8,21 @@ from solver.index.symmetry import symmetries
 from solver.proof.build import compile_kernels
 
 
-def bench(game: Game) -> dict[str, int | float]:
-    """Seconds and counts of compiling or loading, sweeping, and searching, on one thread."""
+def run_bench(game: Game) -> dict[str, int | float]:
+    """Return seconds and counts of compiling or loading the kernels, of the sweep, and of alpha-beta search."""
     require_solvable(game)
     clock = perf_counter()
     compile_kernels()
     results: dict[str, int | float] = {"kernels_seconds": perf_counter() - clock}
 
     from solver.search.alphabeta import AlphaBeta
-    from solver.sweep.halves import all_halves, board
+    from solver.sweep.halves import all_halves, kernel_game
     from solver.sweep.layers import layers
 
     group = symmetries(game)
     clock = perf_counter()
     places = 0
-    known = board(game, group)
+    known = kernel_game(game, group)
     for layer in layers(known, all_halves(known)):
         for chunk in layer.chunks():
             places += sum(pages.scores.size for pages in filter(None, layer.fill(chunk)))

@@ -1,4 +1,4 @@
-"""Building a store: prove the game, keep its pages in a journal as they come, and write them when all are there."""
+"""Build a store: solve the game, keep finished layers in a journal, and write the store at the end."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from solver.games.position import Position
 from solver.index.places import page_size
 from solver.index.symmetry import symmetries
 from solver.kernels.cache import is_cached
-from solver.proof.progress import Progress, Tell, silent
+from solver.proof.progress import Progress, ProgressCallback, silent
 from solver.store.journal import Journal
 from solver.store.manifest import Manifest
 from solver.store.record import PackedRecord, halves_in_record, pack, unpack
@@ -29,29 +29,29 @@ if TYPE_CHECKING:
     from solver.sweep.layers import Filled
 
 EMPTY_BOARD_LIMIT = 200_000
-"""Where the search of the empty board, made for its node count, is given up."""
+"""The search of the empty board, which is made for its node count, is given up after this many nodes."""
 
 RECORDS_AT_ONCE = 32
-"""How many a thread takes in at once when a build is continued."""
+"""How many records a thread restores at a time when a build is resumed."""
 
 NOTED_SECONDS = 5
-"""A build that lasts longer says beforehand what it takes."""
+"""A build that takes longer says at the start what it needs."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a build did."""
+    """The results of a build."""
 
     path: str
     size: int
     manifest: Manifest
     summary: "Summary"
     empty_board: tuple[int, int, int] | None
-    """Nodes, cut-offs and table hits of a search from the empty board with an empty table; None if given up."""
+    """Nodes, cutoffs and table hits of a search of the empty board with an empty table; None if given up."""
     seconds: dict[str, float]
 
     def facts(self) -> list[tuple[str, str]]:
-        """What was done, in words, line by line."""
+        """Return the results as lines of name and text."""
         places = f"{self.summary.checked:,} places agree, {self.summary.nodes:,} nodes"
         if self.summary.abandoned:
             places += f"; {self.summary.abandoned:,} given up"
@@ -66,35 +66,37 @@ class Report:
         ]
 
 
-def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = silent) -> Report:
-    """Solve a game with both solvers and write its store. Nothing is written unless they agree.
+def build_store(
+    game: Game, path: str | os.PathLike[str], *, jobs: int, on_progress: ProgressCallback = silent
+) -> Report:
+    """Solve a game with both solvers and write its store. If they disagree, nothing is written.
 
-    What an earlier build of it, that was broken off, had solved is not solved again.
+    Layers that an interrupted build of the same store had finished are not solved again.
     """
     require_solvable(game)
     group = symmetries(game)
     with Journal(path, game, group) as journal:
         start = perf_counter()
-        tell(Progress("compiling"))
+        on_progress(Progress("compiling"))
         compile_kernels()
         from solver.proof.plan import require_room
         from solver.proof.prove import Proof
 
         compiled = perf_counter()
-        proof: Proof[list[PackedRecord]] = Proof(game, group, _packed, jobs=jobs, tell=tell)
+        proof: Proof[list[PackedRecord]] = Proof(game, group, _packed, jobs=jobs, on_progress=on_progress)
         require_room(game, proof.plan, os.path.dirname(os.path.abspath(path)), journal.size)
         before = _solved_before(journal, game)
-        tell(Progress("solving", note=_outlook(proof, before, journal.dropped)))
+        on_progress(Progress("solving", note=_outlook(proof, before, journal.dropped)))
         for stage in proof.stages(before):
             for record in chain.from_iterable(stage.made):
                 journal.put(record)
-            journal.end_layer(stage.xs, stage.summary.to_fields())
+            journal.end_layer(stage.x_count, stage.summary.to_fields())
         proved = perf_counter()
         empty_board = _search_empty_board(game, group)
         summary = proof.summary
         manifest = Manifest(game, group, summary.score, summary.table(), journal.digest())
         searched = perf_counter()
-        tell(Progress("writing"))
+        on_progress(Progress("writing"))
         with StoreWriter(path) as writer:
             for layer in journal.layers:
                 for key, value in journal.records(layer):
@@ -116,20 +118,16 @@ def build(game: Game, path: str | os.PathLike[str], *, jobs: int, tell: Tell = s
 
 
 def _outlook(proof: "Proof[list[PackedRecord]]", before: "Solved | None", dropped: int) -> str:
-    """What is known before the work, if it will last long enough for anybody to ask."""
+    """Return a note for the start: what is left of an interrupted build, or what a long build needs."""
     if before:
-        lost = (
-            f"\n{dropped:,} bytes behind that were of an unfinished layer, or damaged, and are dropped"
-            if dropped
-            else ""
-        )
+        lost = f"\ndropped {dropped:,} bytes of an unfinished layer, or damaged ones" if dropped else ""
         done = f"{before.summary.filled / proof.plan.filled:.0%}"
-        return f"continuing at ply {2 * before.xs}: {done} of {proof.plan.filled:,} places were solved before{lost}"
+        return f"resuming at ply {2 * before.x_count}: {done} of {proof.plan.filled:,} places are solved already{lost}"
     return proof.plan.describe() if proof.plan.seconds > NOTED_SECONDS else ""
 
 
 def _solved_before(journal: Journal, game: Game) -> "Solved | None":
-    """What the journal holds, as the proof takes it up."""
+    """Return the journal's layers in the form that the proof resumes from; None if there are none."""
     from solver.proof.prove import Solved, Summary
 
     if not journal.layers:
@@ -139,11 +137,12 @@ def _solved_before(journal: Journal, game: Game) -> "Solved | None":
         summary.add(Summary.from_fields(layer.summary))
     records = journal.records(last)
     batches = iter(lambda: list(islice(records, RECORDS_AT_ONCE)), [])
-    size = page_size(game, game.cells - 2 * last.xs)
-    return Solved(last.xs, (partial(_unpacked, batch, size) for batch in batches), summary)
+    size = page_size(game, game.cells - 2 * last.x_count)
+    return Solved(last.x_count, (partial(_unpacked, batch, size) for batch in batches), summary)
 
 
 def _unpacked(records: "list[tuple[bytes, bytes]]", size: int) -> "tuple[list[int], np.ndarray]":
+    """Return the halves in some records, and their pages as rows."""
     import numpy as np
 
     held = [each for key, value in records for each in unpack(key, value, size)]
@@ -153,13 +152,13 @@ def _unpacked(records: "list[tuple[bytes, bytes]]", size: int) -> "tuple[list[in
 def compile_kernels() -> None:
     """Import all kernels, which compiles them or loads them from the cache.
 
-    Where nothing is cached yet, another process compiles half of them meanwhile: one compiles one at a time.
+    If nothing is cached, a second process compiles half of them: one process compiles one kernel at a time.
     """
     other = None
     if "solver.proof.check" not in sys.modules and not is_cached("search"):
         command = [sys.executable, "-P", "-c", "import solver.proof.check, solver.sweep.tally, solver.sweep.halves"]
         quiet = subprocess.DEVNULL
-        with suppress(OSError):  # it only saves time
+        with suppress(OSError):  # the second process only saves time
             other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     try:
         with _interrupts_kept():
@@ -176,7 +175,7 @@ def compile_kernels() -> None:
 
 @contextmanager
 def _interrupts_kept() -> Iterator[None]:
-    """Raise at the end a KeyboardInterrupt that came in a callback of the compiler, where Python can only print it."""
+    """Raise, at the end, a KeyboardInterrupt that hit a callback of the compiler, where Python can only print it."""
     lost = False
 
     def keep(unraisable: "sys.UnraisableHookArgs") -> None:
@@ -196,8 +195,8 @@ def _interrupts_kept() -> Iterator[None]:
 
 
 def _packed(filled: "Filled") -> list[PackedRecord]:
-    """The records of some halves."""
-    pages = filled.x_moves
+    """Return the records of some halves."""
+    pages = filled.x_to_move
     if pages is None:
         return []
     halves, step = pages.halves.tolist(), halves_in_record(pages.scores.shape[1])
@@ -208,6 +207,7 @@ def _packed(filled: "Filled") -> list[PackedRecord]:
 
 
 def _search_empty_board(game: Game, group: tuple[tuple[int, ...], ...]) -> tuple[int, int, int] | None:
+    """Return the nodes, cutoffs and table hits of a search of the empty board; None if it was given up."""
     from solver.search.alphabeta import AlphaBeta
 
     search = AlphaBeta(game, group, table_bits=18, limit=EMPTY_BOARD_LIMIT)

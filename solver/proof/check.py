@@ -1,7 +1,8 @@
-"""Do the two solvers agree? Every place of a page against a search of the position that it holds.
+"""Do the two solvers agree? Compare the places of a page with searches of the positions that they hold.
 
-Which place holds which position is taken from the index's definition (count the masks upwards), and
-which positions a game can reach from the rules, so that a page filled wrongly in either way is caught.
+The check relies on neither solver to know which place holds which position: it follows the index's
+definition (count the masks upwards). Which positions a game can reach it takes from the rules. So it
+catches a page that is filled wrongly in either way.
 """
 
 import random
@@ -15,25 +16,32 @@ from solver.kernels.bits import bit_count, next_mask
 from solver.kernels.jit import jit
 from solver.search.alphabeta import AlphaBeta, search
 
-_FOUND = 5  # in `found`: whether a difference was, X's cells, O's cells, the page's score, the search's
+_FOUND = 5
+"""The size of `found`: whether there is a difference, X's cells, O's cells, the page's score, the search's score."""
 
 
-def check_all(solver: AlphaBeta, os: int, halves: np.ndarray, pages: np.ndarray) -> None:
-    """Nothing, if searching every position of some halves' pages confirms it; else SolversDisagree."""
+def check_all(solver: AlphaBeta, o_count: int, halves: np.ndarray, pages: np.ndarray) -> None:
+    """Raise SolversDisagree unless a search of every position in the pages of some halves confirms its score."""
     found = np.zeros(_FOUND, np.int64)
     game = solver.game
     lines = np.array(game.lines, np.int64)
-    _compare(os, halves, pages, lines, game.cells, game.misere, solver.memory, solver.table, found)
+    _compare(o_count, halves, pages, lines, game.cells, game.misere, solver.memory, solver.table, found)
     if found[0]:
         _disagree(Position(solver.game, int(found[1]), int(found[2])), int(found[3]), int(found[4]))
 
 
 def check_sample(
-    solver: AlphaBeta, os: int, halves: np.ndarray, pages: np.ndarray, size: int, budget: float, rng: random.Random
+    solver: AlphaBeta,
+    o_count: int,
+    halves: np.ndarray,
+    pages: np.ndarray,
+    size: int,
+    budget: float,
+    rng: random.Random,
 ) -> tuple[int, int, int]:
-    """Search up to `size` places drawn at random, until so many nodes were visited.
+    """Search up to `size` random places, until `budget` nodes are used; raise SolversDisagree at a difference.
 
-    Gives how many were confirmed, how many given up, and the nodes.
+    Return the number of places confirmed, the number of searches given up, and the nodes used.
     """
     confirmed = abandoned = nodes = 0
     for number in rng.sample(range(pages.size), min(size, pages.size)):
@@ -41,7 +49,7 @@ def check_sample(
             break
         i, place = divmod(number, pages.shape[1])
         half = Half(int(halves[i]))
-        position = Position(solver.game, half, unrank(half, solver.game.cells, os, Place(place)))
+        position = Position(solver.game, half, unrank(half, solver.game.cells, o_count, Place(place)))
         searched = solver.score(position) if is_reachable(position) else UNREACHED
         nodes += solver.nodes
         if searched is None:
@@ -57,17 +65,17 @@ def _disagree(position: Position, swept: int, searched: int) -> None:
     says = {UNREACHED: "that no game reaches it"}
     raise SolversDisagree(
         f"board {str(position)!r} of {position.game.name}: the sweep says {says.get(swept, swept)}, "
-        f"alpha-beta {says.get(searched, searched)}"
+        f"alpha-beta says {says.get(searched, searched)}"
     )
 
 
 @jit("void(int64, int64[::1], int8[:,::1], int64[::1], int64, boolean, int64[::1], int64[::1], int64[::1])")
-def _compare(os, halves, pages, lines, cells, misere, memory, table, found):
-    """Stop at the first place that a search does not confirm, and tell in `found` which."""
+def _compare(o_count, halves, pages, lines, cells, misere, memory, table, found):
+    """Write to `found` the first place that a search does not confirm, if there is one."""
     for i in range(len(halves)):
         x = halves[i]
-        worth = cells + 1 - bit_count(x) - os
-        mask = (1 << os) - 1
+        win_score = cells + 1 - bit_count(x) - o_count
+        mask = (1 << o_count) - 1
         for place in range(pages.shape[1]):
             o, b = 0, 0
             for cell in range(cells):
@@ -79,10 +87,10 @@ def _compare(os, halves, pages, lines, cells, misere, memory, table, found):
                 if line & o == line:
                     common &= line
             if common == x | o:
-                own, their = (x, o) if bit_count(x) == os else (o, x)
+                own, their = (x, o) if bit_count(x) == o_count else (o, x)
                 score = search(own, their, -127, 127, memory, table)
-            elif common and bit_count(x) == os:
-                score = worth if misere else -worth
+            elif common and bit_count(x) == o_count:
+                score = win_score if misere else -win_score
             else:
                 score = UNREACHED
             if score != pages[i, place]:

@@ -1,4 +1,4 @@
-"""What solving a game takes, and whether this machine has it: counted before the first page is filled."""
+"""Estimate what solving a game needs, and refuse builds that exceed memory or disk, before any page is filled."""
 
 import os
 import shutil
@@ -13,74 +13,74 @@ from solver.sweep.halves import LayerHalves
 from solver.sweep.layers import page_sizes
 
 CHECKED_WHOLE = 2_000_000
-"""Up to so many places, alpha-beta checks all."""
+"""Alpha-beta checks every place of a game with at most this many."""
 
 PLACES_A_SECOND = 16_000_000
-"""How many places one core of a 2.5 GHz Xeon fills, counts and packs in a second, about."""
+"""About how many places one core of a 2.5 GHz Xeon fills, counts and packs in a second."""
 
 SEARCH_SECONDS = 0.5
-"""How long one such core searches a sample of a ply, about."""
+"""About how long one such core searches the sample of one ply."""
 
-_PACKED = 5
-"""For so many places a store takes a byte: large ones that were built for seven or more, some small ones for three."""
+_PLACES_PER_BYTE = 5
+"""About how many places a store packs into a byte: seven or more in large stores, three in some small ones."""
 
-_FIXED, _A_JOB = 250 << 20, 4 << 20
-"""What is needed besides pages, in all and for each thread: the interpreter with numba, tables, chunks."""
+_FIXED, _PER_JOB = 250 << 20, 4 << 20
+"""Memory needed besides halves and pages, in all and per thread: the interpreter with numba, tables, chunks."""
 
 
 class Plan(NamedTuple):
-    """How many places a game has, and what they take."""
+    """How many places a game has, and what solving it needs."""
 
     filled: int
-    """Places of all pages."""
+    """The number of places in all pages."""
     stored: int
-    """Places of those where X is to move."""
+    """The number of places where X is to move."""
     pages: int
-    """Bytes of all halves, and of the pages of two layers, which are the most that are held at once."""
+    """Bytes for all halves, and for the pages of two layers, which is the most that are kept at once."""
     cells: int
     jobs: int
 
     @property
     def memory(self) -> int:
-        """Bytes of memory, at most."""
-        return self.pages + _FIXED + self.jobs * _A_JOB
+        """The most memory needed, in bytes."""
+        return self.pages + _FIXED + self.jobs * _PER_JOB
 
     @property
     def disk(self) -> int:
-        """Bytes of the store and of what the build keeps until it is there, about."""
-        return 2 * (self.stored // _PACKED) + (1 << 20)
+        """The disk space needed, in bytes, about: for the store, and for the journal, which is deleted afterwards."""
+        return 2 * (self.stored // _PLACES_PER_BYTE) + (1 << 20)
 
     @property
     def seconds(self) -> float:
-        """How long it takes, about."""
+        """The time needed, in seconds, about."""
         searched = self.cells * SEARCH_SECONDS if self.filled > CHECKED_WHOLE else 0.0
         return (self.filled / PLACES_A_SECOND + searched) / min(self.jobs, os.cpu_count() or 1)
 
     def describe(self) -> str:
-        """The plan in words."""
+        """Return the plan in words."""
         return (
             f"{self.filled:,} places: {_size(self.memory)} of memory at most, "
             f"about {_size(self.disk)} of disk and {duration(self.seconds)}"
         )
 
 
-def plan(cells: int, halves: Sequence[LayerHalves], jobs: int) -> Plan:
-    """Return what a build takes, given the halves of every layer."""
+def plan_build(cells: int, halves: Sequence[LayerHalves], jobs: int) -> Plan:
+    """Return what a build needs, given the halves of every layer."""
     filled = stored = most = last = kept = 0
-    for xs, (live, finished) in reversed(list(enumerate(halves))):
-        a, b = page_sizes(cells, xs)
-        filled += len(live) * (a + b) + len(finished) * a
-        stored += len(live) * b
-        most = max(most, last + len(live) * a)
-        last = len(live) * a
-        kept += live.nbytes + finished.nbytes
+    for x_count, (open_halves, finished) in reversed(list(enumerate(halves))):
+        x_to_move, o_to_move = page_sizes(cells, x_count)
+        filled += len(open_halves) * (x_to_move + o_to_move) + len(finished) * o_to_move
+        stored += len(open_halves) * x_to_move
+        most = max(most, last + len(open_halves) * o_to_move)
+        last = len(open_halves) * o_to_move
+        kept += open_halves.nbytes + finished.nbytes
     return Plan(filled, stored, most + kept, cells, jobs)
 
 
 def require_room(game: Game, needed: Plan, folder: str | None = None, kept: int = 0) -> None:
-    """Nothing, if the machine can do it; TooLarge, with the numbers, if not.
+    """Raise TooLarge, with the numbers, unless this machine has the memory and the disk space that a plan needs.
 
-    What is written goes to `folder`, if anything is, of which `kept` bytes are there already.
+    Without `folder` nothing is written. `kept` is the number of bytes that are in the folder already.
     """
     uses = [("memory", needed.memory, available_memory())]
     if folder is not None:
@@ -88,24 +88,24 @@ def require_room(game: Game, needed: Plan, folder: str | None = None, kept: int 
     for what, needs, has in uses:
         if needs > has:
             raise TooLarge(
-                f"game {game.name!r} has {needed.filled:,} places: solving it takes up to {_size(needs)} of {what}, "
-                f"and {_size(has)} can be had; use a machine with more, or free some"
+                f"game {game.name!r} has {needed.filled:,} places: solving it needs up to {_size(needs)} of {what}, "
+                f"but {_size(has)} is available; free some, or use a larger machine"
             )
 
 
 def available_memory() -> int:
-    """Bytes of memory that a process can take without swapping, and with some left for others."""
+    """Return how many bytes a process can use without swapping and without starving others."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     with suppress(OSError, ValueError), open("/proc/meminfo") as file:
         limits += [int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:")]
-    with suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max") as file:  # of a container
+    with suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max") as file:  # the limit of a container
         limits.append(int(file.read()))
     return min(limits) * 9 // 10
 
 
 def _size(count: int) -> str:
-    """So many bytes, in the unit that fits."""
-    for unit, worth in (("GB", 10**9), ("MB", 10**6)):
-        if count >= worth:
-            return f"{count / worth:,.1f} {unit}"
+    """Return a number of bytes in the unit that suits it."""
+    for unit, scale in (("GB", 10**9), ("MB", 10**6)):
+        if count >= scale:
+            return f"{count / scale:,.1f} {unit}"
     return f"{count:,} bytes"

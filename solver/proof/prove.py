@@ -1,8 +1,8 @@
-"""Solving a game twice over: every layer is swept, counted, and checked by alpha-beta.
+"""Solve a game with both solvers: sweep every layer, count its positions, and check it by alpha-beta.
 
-A chunk of halves goes through all of that in one thread, and through whatever the caller makes of
-its pages, so that only the `a` pages of two layers are held. All chunks of a layer are done
-before the next one is begun, the fullest boards first: so each search finds its children in the table.
+One thread does all of this for a chunk of halves, and also passes the pages to the caller's `use`. So
+only the `o_to_move` pages of two layers stay in memory. Layers come in the order of the sweep, one at a
+time, so the positions after each move are searched before the position itself, and are in the table.
 """
 
 import math
@@ -21,23 +21,23 @@ import numpy as np
 from solver.games.lines import Game
 from solver.index.symmetry import Symmetry
 from solver.proof.check import check_all, check_sample
-from solver.proof.plan import CHECKED_WHOLE, plan
-from solver.proof.progress import Progress, Tell
+from solver.proof.plan import CHECKED_WHOLE, plan_build
+from solver.proof.progress import Progress, ProgressCallback
 from solver.search.alphabeta import AlphaBeta
 from solver.store.manifest import Ply
 from solver.store.record import halves_in_record
-from solver.sweep.halves import all_halves, board
+from solver.sweep.halves import all_halves, kernel_game
 from solver.sweep.layers import Chunk, Filled, Layer, Pages, layers
-from solver.sweep.tally import tally
+from solver.sweep.tally import count_positions
 
 SAMPLE = 1000
-"""Of a game with more than CHECKED_WHOLE places, alpha-beta checks so many for each number of stones."""
+"""How many places of each ply alpha-beta checks, in a game with more than CHECKED_WHOLE places."""
 
 NODES_A_PLY = 2_000_000
-"""And fewer, if searching them visits more nodes than that."""
+"""It checks fewer once it has visited this many nodes at one ply."""
 
 NODE_LIMIT = 20_000
-"""After so many nodes the search of one of a sample is given up."""
+"""It gives up a single search after this many nodes."""
 
 Made = TypeVar("Made")
 
@@ -46,7 +46,7 @@ _COUNTS = ("filled", "nodes", "checked", "abandoned", "score")
 
 @dataclass
 class Summary:
-    """What a proof came to, or a part of it."""
+    """The results of a proof, or of a part of one."""
 
     plies: dict[int, np.ndarray] = field(default_factory=dict)
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -55,10 +55,10 @@ class Summary:
     checked: int = 0
     abandoned: int = 0
     score: int = 0
-    """Of the empty board."""
+    """The score of the empty board."""
 
     def add(self, other: "Summary") -> None:
-        """Take in what another part came to."""
+        """Add the results of another part."""
         for ply, counts in other.plies.items():
             self.plies[ply] = self.plies.get(ply, 0) + counts
         for phase, seconds in other.seconds.items():
@@ -67,111 +67,112 @@ class Summary:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def to_fields(self) -> dict[str, Any]:
-        """All but the seconds, to be kept as JSON."""
+        """Return everything but the seconds, in a form that JSON can hold."""
         counts = {name: getattr(self, name) for name in _COUNTS}
         return counts | {"plies": {ply: found.tolist() for ply, found in self.plies.items()}}
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> "Summary":
-        """What was kept."""
+        """Return the summary that `to_fields` was called on."""
         plies = {int(ply): np.array(found) for ply, found in fields["plies"].items()}
         return cls(plies, **{name: fields[name] for name in _COUNTS})
 
     def table(self) -> tuple[Ply, ...]:
-        """The counts of positions by ply, from the empty board on."""
+        """Return the counts of positions by ply, starting with the empty board."""
         return tuple(Ply(ply, *map(int, self.plies[ply])) for ply in sorted(self.plies) if self.plies[ply].any())
 
 
 @dataclass(frozen=True)
 class Stage(Generic[Made]):
-    """A layer being solved: what was made of its chunks, in order, to be taken whole; and then what it came to."""
+    """A layer being solved. Consume `made`, the results of `use` in order; then `summary` is complete."""
 
-    xs: int
+    x_count: int
     made: Iterator[Made]
     summary: Summary
 
 
 class Solved(NamedTuple):
-    """What was solved before: the last of its layers, in parts that give halves with their pages where X moves."""
+    """The work of an earlier build: its last layer, in parts that return halves with their `x_to_move` pages."""
 
-    xs: int
+    x_count: int
     parts: Iterable[Callable[[], tuple[list[int], np.ndarray]]]
     summary: Summary
 
 
 class Proof(Generic[Made]):
-    """One game being solved by both solvers. Take its stages one by one, and then read its summary."""
+    """Solve one game with both solvers. Consume its stages one by one, then read its summary."""
 
     def __init__(
         self, game: Game, group: tuple[Symmetry, ...], use: Callable[[Filled], Made], *,
-        jobs: int, sample: int | None = None, tell: Tell, phase: str = "solving",
+        jobs: int, sample: int | None = None, on_progress: ProgressCallback, phase: str = "solving",
     ) -> None:  # fmt: skip
-        """`sample` says how many places of each ply to check by search; None lets the game's size decide.
+        """Plan the work: `plan` then says what it needs.
 
-        `use` makes something of the pages of live halves, in the thread that filled them.
+        `sample` is the number of places of each ply to check by search; with None the game's size
+        decides. `use` is called with the pages of open halves, in the thread that filled them.
         """
         self.summary = Summary()
-        self.board = board(game, group)
-        self._halves = all_halves(self.board)
-        self.plan = plan(game.cells, self._halves, jobs)
+        self._game = kernel_game(game, group)
+        self._halves = all_halves(self._game)
+        self.plan = plan_build(game.cells, self._halves, jobs)
         self._use = use
         self._jobs = jobs
-        self._tell = tell
+        self._on_progress = on_progress
         self._phase = phase
         self._budget = math.inf
         if sample is None and self.plan.filled > CHECKED_WHOLE:
             sample, self._budget = SAMPLE, NODES_A_PLY
         self._sample = sample
         first = AlphaBeta(game, group, limit=NODE_LIMIT if sample is not None else 0)
-        self._searches: SimpleQueue[AlphaBeta] = SimpleQueue()  # idle ones; they share a table
+        self._searches: SimpleQueue[AlphaBeta] = SimpleQueue()  # those not in use; all share a table
         for _ in range(jobs):
             self._searches.put(first.beside())
 
     def stages(self, before: Solved | None = None) -> Iterator[Stage[Made]]:
-        """The layers, solved one by one, from the one below what was solved before."""
+        """Yield the layers as they are solved, starting below the last one that was solved before."""
         with ThreadPoolExecutor(self._jobs) as pool:
             try:
-                for layer in layers(self.board, self._halves, before and self._restored(pool, before)):
+                for layer in layers(self._game, self._halves, before and self._restored(pool, before)):
                     summary = Summary()
-                    yield Stage(layer.xs, self._filled(pool, layer, summary), summary)
+                    yield Stage(layer.x_count, self._filled(pool, layer, summary), summary)
                     self.summary.add(summary)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
 
     def _restored(self, pool: ThreadPoolExecutor, before: Solved) -> Layer:
-        """The last layer that was solved before, with its `a` pages made again from the pages beside them."""
-        self._tell(Progress("restoring"))
+        """Return the last layer that was solved before, with its `o_to_move` pages computed anew from `x_to_move`."""
+        self._on_progress(Progress("restoring"))
         self.summary.add(before.summary)
-        layer = Layer(self.board, before.xs, self._halves[before.xs], None)
-        if before.xs:  # else all is done
+        layer = Layer(self._game, before.x_count, self._halves[before.x_count], None)
+        if before.x_count:  # else there is no layer left to solve
 
             def restore(part: Callable[[], tuple[list[int], np.ndarray]]) -> int:
                 halves, pages = part()
-                start = int(np.searchsorted(layer.live, halves[0]))
-                if layer.live[start : start + len(halves)].tolist() != halves:
-                    raise AssertionError("what was solved before has other halves than the game")
+                start = int(np.searchsorted(layer.open, halves[0]))
+                if layer.open[start : start + len(halves)].tolist() != halves:
+                    raise AssertionError("the journal has other halves than the game")
                 layer.restore(start, pages)
                 return len(halves)
 
-            if layer.b_size:
+            if layer.x_to_move_size:
                 restored = sum(pool.map(restore, before.parts))
             else:
-                restored = sum(chunk.stop - chunk.start for chunk in _chunks(layer) if chunk.live and layer.fill(chunk))
-            if restored != len(layer.live):
-                raise AssertionError("what was solved before lacks halves of the game")
+                restored = sum(chunk.stop - chunk.start for chunk in _chunks(layer) if chunk.open and layer.fill(chunk))
+            if restored != len(layer.open):
+                raise AssertionError("the journal lacks halves of the game")
         return layer
 
     def _filled(self, pool: ThreadPoolExecutor, layer: Layer, total: Summary) -> Iterator[Made]:
-        """What is made of each live chunk of a layer, in order; afterwards the total is complete."""
+        """Yield the results of `use` for a layer's chunks of open halves, in order, and add to `total`."""
         before = self.summary.filled
         for made, summary in pool.map(partial(self._work, layer), _chunks(layer)):
             total.add(summary)
-            self._tell(Progress(self._phase, 2 * layer.xs, before + total.filled, self.plan.filled))
+            self._on_progress(Progress(self._phase, 2 * layer.x_count, before + total.filled, self.plan.filled))
             yield from made
 
     def _work(self, layer: Layer, chunk: Chunk) -> tuple[list[Made], Summary]:
-        """Fill, count, check and use the pages of some halves."""
+        """Fill, count, check and use the pages of some halves; return the result of `use`, if any."""
         summary, clock = Summary(), perf_counter()
 
         def spent(on: str) -> None:
@@ -180,15 +181,15 @@ class Proof(Generic[Made]):
             clock = perf_counter()
 
         filled = layer.fill(chunk)
-        if layer.xs == 0 and filled.x_moves:
-            summary.score = int(filled.x_moves.scores[0, 0])
+        if layer.x_count == 0 and filled.x_to_move:
+            summary.score = int(filled.x_to_move.scores[0, 0])
         pages_of_both = list(filter(None, filled))
         for pages in pages_of_both:
-            ply = self.board.cells - pages.empty
-            summary.plies[ply] = tally(self.board, pages.os, pages.halves, pages.scores)
+            ply = self._game.cells - pages.empty
+            summary.plies[ply] = count_positions(self._game, pages.o_count, pages.halves, pages.scores)
             summary.filled += pages.scores.size
         spent("solve")
-        if not chunk.live:
+        if not chunk.open:
             return [], summary
         for pages in pages_of_both:
             self._check(pages, layer, summary)
@@ -202,11 +203,11 @@ class Proof(Generic[Made]):
         try:
             if self._sample is None:
                 before = search.nodes
-                check_all(search, pages.os, pages.halves, pages.scores)
+                check_all(search, pages.o_count, pages.halves, pages.scores)
                 summary.checked += pages.scores.size
                 summary.nodes += search.nodes - before
             else:
-                self._check_some(search, pages, len(pages.halves) / len(layer.live), self._sample, summary)
+                self._check_some(search, pages, len(pages.halves) / len(layer.open), self._sample, summary)
         finally:
             self._searches.put(search)
 
@@ -214,7 +215,7 @@ class Proof(Generic[Made]):
         rng = random.Random(int(pages.halves[0]))
         size = int(share * sample) + (rng.random() < share * sample % 1)
         confirmed, abandoned, nodes = check_sample(
-            search, pages.os, pages.halves, pages.scores, size, share * self._budget, rng
+            search, pages.o_count, pages.halves, pages.scores, size, share * self._budget, rng
         )
         summary.checked += confirmed
         summary.abandoned += abandoned
@@ -222,5 +223,5 @@ class Proof(Generic[Made]):
 
 
 def _chunks(layer: Layer) -> Iterator[Chunk]:
-    """Cut a layer so that no record is cut."""
-    return layer.chunks(halves_in_record(layer.b_size))
+    """Yield the layer in chunks of whole records."""
+    return layer.chunks(halves_in_record(layer.x_to_move_size))

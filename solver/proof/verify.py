@@ -1,9 +1,9 @@
-"""Verifying a store that came from anywhere: trust nothing in it, and say what was checked.
+"""Verify a store from any origin: trust nothing in it, and report what was checked.
 
-The file's structure is walked without LMDB's own reader, and its seal is compared. Then the game is
-proved again (solver/proof/prove.py), record by record: its checksum must be right, it must hold the halves
-that come next, and their pages must be those that the sweep makes from the pages of their children.
-Copies, counts and the digest must agree with the manifest.
+First the file's structure is checked without LMDB's own reader, and every page against the seal. Then the
+game is solved again (solver/proof/prove.py) and compared record by record: each record must have the
+right checksum, hold the halves that come next, and have exactly the pages that the sweep computes.
+At the end the counts and the digest must match the manifest.
 """
 
 import os
@@ -19,7 +19,7 @@ from solver.errors import StoreError
 from solver.games.lines import Game
 from solver.index.symmetry import symmetries
 from solver.proof.build import compile_kernels
-from solver.proof.progress import Progress, Tell, silent
+from solver.proof.progress import Progress, ProgressCallback, silent
 from solver.store.manifest import digest_of_layers, layer_digest
 from solver.store.record import page_digest, record_key
 from solver.store.store import Store, damaged, missing
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was checked, and found right."""
+    """What was checked and is correct."""
 
     path: str
     places: int
@@ -40,7 +40,7 @@ class Verdict:
     seconds: float
 
     def facts(self) -> list[tuple[str, str]]:
-        """The verdict in words, line by line."""
+        """Return the verdict as lines of name and text."""
         searched = f"{self.searched:,} places searched by alpha-beta"
         if self.abandoned:
             searched += f", {self.abandoned:,} given up as too long"
@@ -53,27 +53,36 @@ class Verdict:
         ]
 
 
-def verify(
-    path: str | os.PathLike[str], game: Game, *, jobs: int, sample: int | None = None, tell: Tell = silent
+def verify_store(
+    path: str | os.PathLike[str],
+    game: Game,
+    *,
+    jobs: int,
+    sample: int | None = None,
+    on_progress: ProgressCallback = silent,
 ) -> Verdict:
-    """Check everything that a store says; StoreDamaged at the first thing that is not so."""
+    """Check everything in a store; raise StoreDamaged at the first error.
+
+    `sample` is the number of places of each ply to check by search; with None the game's size decides.
+    """
     path = os.fspath(path)
     start = perf_counter()
-    tell(Progress("reading"))
+    on_progress(Progress("reading"))
     _check_structure(path, game)
     with Store(path, game) as store:
         store.check_seal()
         manifest = store.manifest
         if manifest.symmetries != symmetries(game):
-            raise store.damaged("its symmetries are not those of the game")
-        tell(Progress("compiling"))
+            raise store.damaged("its symmetries are not the game's")
+        on_progress(Progress("compiling"))
         compile_kernels()
         from solver.proof.plan import require_room
         from solver.proof.prove import Proof
 
         proof: Proof[_Compared] = Proof(
-            game, manifest.symmetries, partial(_compare, store), jobs=jobs, sample=sample, tell=tell, phase="verifying"
-        )
+            game, manifest.symmetries, partial(_compare, store),
+            jobs=jobs, sample=sample, on_progress=on_progress, phase="verifying",
+        )  # fmt: skip
         require_room(game, proof.plan)
         records, layers = 0, []
         for stage in proof.stages():
@@ -84,11 +93,11 @@ def verify(
             layers.append(layer_digest(digests))
         summary = proof.summary
         if summary.table() != manifest.plies or summary.score != manifest.score:
-            raise store.damaged("its manifest's counts are not those of its positions")
+            raise store.damaged("the counts in its manifest are wrong")
         if records != store.count():
-            raise store.damaged("it holds pages that the game has not")
+            raise store.damaged("it holds records that are not the game's")
         if digest_of_layers(layers) != manifest.digest:
-            raise store.damaged("its content is not what its digest says")
+            raise store.damaged("its content does not match its digest")
     return Verdict(
         path,
         proof.plan.stored,
@@ -113,24 +122,25 @@ def _check_structure(path: str, game: Game) -> None:
 
 
 class _Compared(NamedTuple):
-    """How many records were as they must be, and what they add to the digest of their layer."""
+    """The number of correct records, and what they add to the digest of their layer."""
 
     records: int
     digests: bytes
 
 
 def _compare(store: Store, filled: "Filled") -> _Compared:
-    pages = filled.x_moves
+    """Raise StoreDamaged unless the store's records of some halves hold exactly these pages."""
+    pages = filled.x_to_move
     if pages is None:
         return _Compared(0, b"")
     digests, halves, records, i = [], pages.halves.tolist(), 0, 0
     while i < len(halves):
         key, found = store.record(pages.empty, halves[i])
         if key != record_key(pages.empty, found[-1][0]):
-            raise store.damaged(f"record {key.hex()} ends with half {found[-1][0]:#x}, which its key does not say")
+            raise store.damaged(f"record {key.hex()} ends with half {found[-1][0]:#x}, but its key names another")
         for half, page in found:
             if i == len(halves) or half != halves[i]:
-                raise store.damaged(f"the record of half {half:#x} with {pages.empty} cells empty has other halves")
+                raise store.damaged(f"the record of half {half:#x} with {pages.empty} cells empty has wrong halves")
             if page != pages.scores[i].data:
                 raise store.damaged(f"the scores of half {half:#x} with {pages.empty} cells empty are wrong")
             digests.append(page_digest(pages.empty, half, page))

@@ -1,17 +1,21 @@
-"""The journal: what a build has solved so far, so that a kill loses at most the layer being worked on.
+"""The journal: the layers that a build has solved so far, so that a kill loses at most the current layer.
 
-It is the file `<store>.partial`, locked by the build that writes it, and holds entries one after the other:
+It is the file `<store>.partial`, locked by the build that writes it. It holds entries one after the other:
 
-    4 bytes    how long the value is, big-endian
+    4 bytes    the length of the value, big-endian
     5 bytes    the key
-    the value  as in a store: 4 bytes of CRC-32 of the key and the rest, and the rest
+    the value  as in a store: 4 bytes of CRC-32 of the key and the rest, then the rest
 
-The first has the key `begin` and says of which game and format the others are. Then come the records of
-each layer, as they will stand in the store, and behind them one with the key `layer`: what the layer
-came to, as JSON. Who finds a journal of his game reads it from the front and believes it as far as whole
-layers are right; the rest is cut off. Any other file in its place is left alone, and refused.
+The first entry has the key `begin` and names the format, the game and its symmetries, as JSON. Then come
+the records of each layer exactly as the store will have them, and after each layer's records an entry
+with the key `layer`: the number of X's (`xs`), the number of records, their digest and the summary of
+the proof (solver/proof/prove.py), as JSON.
 
-Nothing is synced: what a loss of power takes is noticed like any other damage.
+A build that finds a journal of its game reads it from the front, accepts every layer up to the first
+that is incomplete or damaged, and cuts off the rest. It refuses any other file in this place and leaves
+it alone.
+
+The file is not synced: what a power failure destroys is detected like any other damage.
 """
 
 import fcntl
@@ -37,9 +41,9 @@ _LONGEST = 1 << 24
 
 
 class Kept(NamedTuple):
-    """A layer in the journal: where its records are, their digest, and what it came to."""
+    """A complete layer in the journal: where its records are, their digest, and the proof's summary."""
 
-    xs: int
+    x_count: int
     start: int
     stop: int
     digest: bytes
@@ -47,18 +51,18 @@ class Kept(NamedTuple):
 
 
 class Journal:
-    """The journal of a build; a context manager, which holds the path for this build alone."""
+    """The journal of a build: a context manager that locks the path for this build."""
 
     def __init__(self, path: str | os.PathLike[str], game: Game, group: tuple[Symmetry, ...]) -> None:
-        """Take up what is there of the same game, or begin; StoreUnwritable if another build is at work."""
+        """Open the journal of the same game, or begin one; raise StoreUnwritable if another build has it locked."""
         self._path = Path(path)
         self._partial = self._path.with_name(self._path.name + ".partial")
         self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, game_fields(game), group]).encode())
         self._first = _LENGTH + _KEY + len(self._begin)
         self.layers: list[Kept] = []
-        """Those that are whole, in the order in which they were solved."""
+        """The complete layers, in the order in which they were solved."""
         self.dropped = 0
-        """How many bytes behind the last whole layer were cut off: what a kill left unfinished, or was damaged."""
+        """How many bytes after the last complete layer were cut off: unfinished, or damaged."""
         self._digests: list[bytes] = []
         self._removed = False
         with writing(self._path):
@@ -77,7 +81,7 @@ class Journal:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with suppress(OSError):
-            self._file.flush()  # a full disk leaves what fits
+            self._file.flush()  # on a full disk, what fits is kept
         if not self.layers or isinstance(error, SolversDisagree):
             self.remove()
         with suppress(OSError):
@@ -85,34 +89,34 @@ class Journal:
 
     @property
     def size(self) -> int:
-        """How many bytes it has taken so far."""
+        """The number of bytes up to the last complete layer."""
         return self.layers[-1].stop if self.layers else self._first
 
     @property
     def _kept(self) -> str:
-        return "; what was solved is kept, and the same command goes on with it" if self.layers else ""
+        return "; the layers solved so far are kept, and the same command resumes the build" if self.layers else ""
 
     def put(self, record: PackedRecord) -> None:
-        """Add a record of the layer being solved."""
+        """Add a record of the current layer."""
         self._put(record.key, record.value)
         self._digests.append(record.digests)
 
-    def end_layer(self, xs: int, summary: dict[str, Any]) -> None:
-        """Say that the layer is whole, and what it came to."""
+    def end_layer(self, x_count: int, summary: dict[str, Any]) -> None:
+        """Mark the current layer as complete, and add the proof's summary of it."""
         made = layer_digest(self._digests)
-        fields = {"xs": xs, "records": len(self._digests), "digest": made.hex(), "summary": summary}
+        fields = {"xs": x_count, "records": len(self._digests), "digest": made.hex(), "summary": summary}
         self._put(_LAYER, with_checksum(_LAYER, json.dumps(fields).encode()))
         with writing(self._path, self._kept):
             self._file.flush()
-        self.layers.append(Kept(xs, self.size, self._file.tell(), made, summary))
+        self.layers.append(Kept(x_count, self.size, self._file.tell(), made, summary))
         self._digests = []
 
     def digest(self) -> str:
-        """The digest of a store with these layers."""
+        """Return the digest of a store with these layers."""
         return digest_of_layers([layer.digest for layer in self.layers])
 
     def records(self, layer: Kept) -> Iterator[tuple[bytes, bytes]]:
-        """The records of a layer, keys and values, all of them as they were put."""
+        """Yield keys and values of a layer's records; raise StoreUnwritable if they are not as they were put."""
         right = layer.start
         with suppress(ValueError):
             for key, value, after in self._entries(layer.start, layer.stop):
@@ -121,12 +125,14 @@ class Journal:
                     yield key, value
                 right = after
         if right != layer.stop:
-            raise StoreUnwritable(f"{str(self._partial)!r} was altered meanwhile: build again, from where it is right")
+            raise StoreUnwritable(
+                f"{str(self._partial)!r} was altered meanwhile: build again, which resumes at the first damaged layer"
+            )
 
     def remove(self) -> None:
-        """Delete the file, as nothing is left to be done."""
-        if not self._removed:  # else another build may have begun there
-            self._partial.unlink(missing_ok=True)  # ours, as long as we hold the lock
+        """Delete the file: nothing is left to resume."""
+        if not self._removed:  # else the file may belong to another build by now
+            self._partial.unlink(missing_ok=True)  # while we hold the lock, the file is ours
         self._removed = True
         self.layers.clear()
 
@@ -135,7 +141,7 @@ class Journal:
             self._file.write(self._entry(key, value))
 
     def _read(self) -> None:
-        """Collect the layers that are whole and right, cut off what follows them, and stand at the end."""
+        """Collect the complete and undamaged layers, cut off what follows them, and move to the end of the file."""
         size = os.fstat(self._file.fileno()).st_size
         entries = self._entries(0, size)
         begun = next(entries, None)
@@ -166,20 +172,20 @@ class Journal:
             self._put(_BEGIN, self._begin)
 
     def _foreign(self, begun: tuple[bytes, bytes, int] | None) -> str:
-        """What is wrong with a file that is there and is not of this game's build."""
-        what = "is no journal of a build, or is damaged"
+        """Return the message for a file that is not a journal of this game."""
+        what = "is not a journal of a build, or is damaged"
         with suppress(ValueError, KeyError, TypeError, IndexError):
             if begun and begun[0] == _BEGIN:
                 name = json.loads(checked(*begun[:2]))[1]["name"]
-                what = f"keeps what was solved of {name!r}, in this format or another"
-        return f"{str(self._partial)!r} {what}: delete it if it is not needed, or name another path with --store"
+                what = f"is the journal of a build of {name!r}, or of another format"
+        return f"{str(self._partial)!r} {what}: delete it, or name another path with --store"
 
     @staticmethod
     def _entry(key: bytes, value: bytes) -> bytes:
         return len(value).to_bytes(_LENGTH) + key + value
 
     def _entries(self, start: int, stop: int) -> Iterator[tuple[bytes, bytes, int]]:
-        """Keys, values and where they end, between two places in the file, as far as they are there at all."""
+        """Yield key, value and end of each entry between two offsets in the file, up to the first that is cut short."""
         with open(self._partial, "rb") as file:
             file.seek(start)
             while start < stop:
@@ -195,7 +201,7 @@ class Journal:
 
 
 def _take(partial: Path) -> BinaryIO:
-    """Open and lock the file that a build writes into."""
+    """Open the journal and lock it for this build."""
     while True:
         file = os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT, 0o644), "r+b")
         try:
@@ -205,5 +211,5 @@ def _take(partial: Path) -> BinaryIO:
                     return file
         except BlockingIOError:
             file.close()
-            raise StoreUnwritable(f"another build is writing {str(partial)!r}: wait until it has ended") from None
-        file.close()  # the other build ended between our opening and our locking
+            raise StoreUnwritable(f"another build is writing {str(partial)!r}: wait until it ends") from None
+        file.close()  # another build ended, and deleted the file, between our opening and our locking

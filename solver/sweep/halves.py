@@ -1,9 +1,9 @@
-"""The compiled twin of the index's first step: which halves there are, and where each one leads.
+"""Compiled code for the index's first step: all halves of a layer, and the half that each move of X leads to.
 
-solver/index/places.py says what a half is. Here all halves of a layer (all with as many X's) are collected
-at once, and for each of them and each cell that X can claim next, the half that this makes.
+solver/index/places.py defines half and layer.
 """
 
+from collections.abc import Sequence
 from math import comb
 from typing import NamedTuple
 
@@ -15,19 +15,14 @@ from solver.kernels.bits import carried, next_mask, permuting
 from solver.kernels.jit import jit
 
 
-class Board(NamedTuple):
-    """What the kernels know of a game."""
+class KernelGame(NamedTuple):
+    """What the kernels know about a game."""
 
     cells: int
     misere: bool
     lines: np.ndarray  # int64[line]
-    group: np.ndarray  # int64[symmetry, cell]
-    images: np.ndarray  # the tables that apply each symmetry
-
-
-def board(game: Game, group: "tuple[Symmetry, ...]") -> Board:
-    """The game and its symmetries, as kernels take them."""
-    return Board(game.cells, game.misere, np.array(game.lines, np.int64), np.array(group, np.int64), permuting(group))
+    group: np.ndarray  # int64[symmetry_id, cell]
+    images: np.ndarray  # tables that apply each symmetry to a set: see solver/kernels/bits.py
 
 
 class LayerHalves(NamedTuple):
@@ -37,38 +32,46 @@ class LayerHalves(NamedTuple):
     finished: np.ndarray
 
 
-def all_halves(board: Board) -> list[LayerHalves]:
-    """Return the halves of each layer that has pages, by the number of X's."""
-    return [layer_halves(board, xs) for xs in range((board.cells + 1) // 2 + 1)]
+def kernel_game(game: Game, group: Sequence[Symmetry]) -> KernelGame:
+    """Return the game and its symmetries in the form that kernels take."""
+    lines, permutations = np.array(game.lines, np.int64), np.array(group, np.int64)
+    return KernelGame(game.cells, game.misere, lines, permutations, permuting(group))
 
 
-def layer_halves(board: Board, xs: int) -> LayerHalves:
-    """Return all halves with this many X's."""
-    found = np.empty(comb(board.cells, xs), np.int64)
-    found = found[: _collect(board.cells, xs, board.images, found)]
-    # The cells that all lines of a half share. A game ends with this half only if there is one: the last cell claimed.
+def all_halves(game: KernelGame) -> list[LayerHalves]:
+    """Return the halves of every layer that has pages, indexed by the number of X's."""
+    return [layer_halves(game, x_count) for x_count in range((game.cells + 1) // 2 + 1)]
+
+
+def layer_halves(game: KernelGame, x_count: int) -> LayerHalves:
+    """Return all halves with `x_count` X's."""
+    found = np.empty(comb(game.cells, x_count), np.int64)
+    found = found[: _collect(game.cells, x_count, game.images, found)]
+    # The cells that all lines of a half share. A game can end with this half only if there is such a
+    # cell, the last one claimed. A half without lines keeps -1.
     common = np.full(len(found), -1)
-    for line in board.lines:
+    for line in game.lines:
         common[found & line == line] &= line
     return LayerHalves(found[common == -1], found[common > 0])
 
 
-def children(board: Board, parents: np.ndarray, following: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-    """For each half and cell: where the half that X makes by claiming it stands in `following`.
+def children(game: KernelGame, parents: np.ndarray, following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each half and each cell that X can claim, the resulting half and how to reach it.
 
-    And the number of a symmetry that takes it there. Both are -1 where the cell is not free, or ends the game.
+    The first array holds the half's index in `following`, the second the id of a symmetry that maps
+    X's cells to it. Both are -1 where the cell is taken or the move ends the game.
     """
-    place = np.full((len(parents), board.cells), -1, np.int64)
-    turn = np.full((len(parents), board.cells), -1, np.int64)
-    _lead(parents, following, board.images, place, turn)
-    return place, turn
+    child_indexes = np.full((len(parents), game.cells), -1, np.int64)
+    symmetry_ids = np.full((len(parents), game.cells), -1, np.int64)
+    _find_children(parents, following, game.images, child_indexes, symmetry_ids)
+    return child_indexes, symmetry_ids
 
 
 @jit("int64(int64, int64, uint32[:,:,::1], int64[::1])")
-def _collect(cells, xs, images, found):
-    """The sets of `xs` cells that no symmetry makes smaller, in order; gives how many there are."""
+def _collect(cells, x_count, images, found):
+    """Write to `found`, in ascending order, the sets that no symmetry makes smaller; return their number."""
     total = 0
-    half = (1 << xs) - 1
+    half = (1 << x_count) - 1
     while half < 1 << cells:
         g = 1
         while g < len(images) and carried(half, images, g) >= half:
@@ -83,17 +86,17 @@ def _collect(cells, xs, images, found):
 
 
 @jit("void(int64[::1], int64[::1], uint32[:,:,::1], int64[:,::1], int64[:,::1])")
-def _lead(parents, following, images, place, turn):
+def _find_children(parents, following, images, child_indexes, symmetry_ids):
     for i in range(len(parents)):
-        for cell in range(place.shape[1]):
+        for cell in range(child_indexes.shape[1]):
             if parents[i] >> cell & 1:
                 continue
-            half = parents[i] | 1 << cell
-            child, which = carried(half, images, 0), 0
+            claimed = parents[i] | 1 << cell
+            child, symmetry_id = carried(claimed, images, 0), 0
             for g in range(1, len(images)):
-                image = carried(half, images, g)
+                image = carried(claimed, images, g)
                 if image < child:
-                    child, which = image, g
+                    child, symmetry_id = image, g
             low, high = 0, len(following)
             while low < high:
                 middle = (low + high) >> 1
@@ -102,4 +105,4 @@ def _lead(parents, following, images, place, turn):
                 else:
                     high = middle
             if low < len(following) and following[low] == child:
-                place[i, cell], turn[i, cell] = low, which
+                child_indexes[i, cell], symmetry_ids[i, cell] = low, symmetry_id

@@ -1,8 +1,9 @@
-"""The second solver: every score of a game, by backward induction, the fullest boards first.
+"""The second solver: retrograde analysis. It finds every score of a game without any search.
 
-It searches nothing. A layer is all halves with as many X's; solver/sweep/pages.py fills the two pages of
-each from the layer before it (one X more), of which only the `a` pages are kept. Halves do not
-depend on each other, so a layer is cut into chunks that threads fill side by side.
+The sweep goes layer by layer, from the most X's to none. A half of a layer has two pages, one where X
+is to move and one where O is (solver/sweep/pages.py says how they are filled). They need only the
+pages of the layer before, with one X more, where O is to move; the other pages of that layer can be
+dropped. Halves of one layer do not need each other, so threads can fill chunks of them in parallel.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,127 +14,129 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.kernels.bits import CHUNK, CHUNKS, WIDTH, permuting
-from solver.sweep.halves import Board, LayerHalves, children
+from solver.sweep.halves import KernelGame, LayerHalves, children
 from solver.sweep.pages import LOW, fill_pages
 
 CHUNK_PLACES = 1 << 18
+"""A chunk has at most this many places."""
+
 CHUNKS_PER_LAYER = 16
+"""A layer is cut into at least this many chunks, if it has as many halves, so that all threads have work."""
 
 
 @dataclass(frozen=True)
 class Pages:
-    """The scores of some consecutive halves of a layer, all with as many O's: one row for each half."""
+    """The pages of some consecutive halves of a layer with the same number of O's: one row for each half."""
 
     empty: int
-    os: int
+    o_count: int
     halves: np.ndarray
     scores: np.ndarray
 
 
 class Filled(NamedTuple):
-    """Pages of the same halves: where X is to move, and where O is. Some layers and halves have but one of them."""
+    """Both pages of some halves. Either may be missing: see `page_sizes`; finished halves have no X to move."""
 
-    x_moves: Pages | None
-    o_moves: Pages | None
+    x_to_move: Pages | None
+    o_to_move: Pages | None
 
 
 class Chunk(NamedTuple):
-    """Some consecutive halves of a layer: live ones, whose pages are needed, or finished ones, whose are counted."""
+    """Some consecutive halves of a layer, all open or all finished. Finished halves are filled only to be counted."""
 
-    live: bool
+    open: bool
     start: int
     stop: int
 
 
 class Layer:
-    """All halves with `xs` X's: the live ones, whose pages are to be filled, and the finished."""
+    """All halves with `x_count` X's, and their pages."""
 
-    def __init__(self, board: Board, xs: int, halves: LayerHalves, following: "Layer | None") -> None:
-        """Prepare to fill the pages of `halves`; `following`, with one X more, has its pages already."""
-        self.xs = xs
-        self.live, self.finished = halves
-        self._board = board
-        self.a_size, self.b_size = page_sizes(board.cells, xs)
-        self._a = np.empty((len(self.live), self.a_size), np.int8)
+    def __init__(self, game: KernelGame, x_count: int, halves: LayerHalves, following: "Layer | None") -> None:
+        """Prepare to fill the pages of `halves`; `following`, with one X more, is filled already."""
+        self.x_count = x_count
+        self.open, self.finished = halves
+        self._game = game
+        self.x_to_move_size, self.o_to_move_size = page_sizes(game.cells, x_count)
+        self._o_to_move = np.empty((len(self.open), self.o_to_move_size), np.int8)
         self._following = following
-        m = board.cells - xs
-        self._runs = first_places(m, xs), first_places(max(m - 1, 0), xs)
+        m = game.cells - x_count
+        self._first_places = first_places(m, x_count), first_places(max(m - 1, 0), x_count)
 
     def chunks(self, together: int = 1) -> Iterator[Chunk]:
-        """Cut the layer into enough chunks to keep all threads busy; never separate live halves used `together`.
-
-        Every chunk of live halves but the last has a multiple of that many.
-        """
-        for live, count in ((True, len(self.live)), (False, len(self.finished))):
-            most = CHUNK_PLACES // (self.a_size + live * self.b_size) if count else 0
-            multiple = together if live else 1
+        """Yield the layer in chunks: every chunk of open halves but the last has a multiple of `together`."""
+        for is_open, count in ((True, len(self.open)), (False, len(self.finished))):
+            most = CHUNK_PLACES // (self.o_to_move_size + is_open * self.x_to_move_size) if count else 0
+            multiple = together if is_open else 1
             step = max(1, min(most, count // CHUNKS_PER_LAYER) // multiple) * multiple
             for start in range(0, count, step):
-                yield Chunk(live, start, min(start + step, count))
+                yield Chunk(is_open, start, min(start + step, count))
 
     def fill(self, chunk: Chunk) -> Filled:
-        """Fill and give the pages of some halves; of finished ones those alone where X has just moved."""
-        if not chunk.live:
+        """Fill the pages of some halves and return them; for finished halves, only those where O is to move."""
+        if not chunk.open:
             finished = self.finished[chunk.start : chunk.stop]
-            a = np.empty((len(finished), self.a_size), np.int8)
-            self._fill(finished, a, np.empty((0, 0), np.int8))
-            return Filled(None, self._where_o_moves(finished, a))
-        b = np.empty((chunk.stop - chunk.start, self.b_size), np.int8)
-        return self._fill_live(chunk.start, b, given=False)
+            o_to_move = np.empty((len(finished), self.o_to_move_size), np.int8)
+            self._fill(finished, np.empty((0, 0), np.int8), o_to_move)
+            return Filled(None, self._o_to_move_pages(finished, o_to_move))
+        x_to_move = np.empty((chunk.stop - chunk.start, self.x_to_move_size), np.int8)
+        return self._fill_open(chunk.start, x_to_move, given=False)
 
-    def restore(self, start: int, b: np.ndarray) -> None:
-        """Take in the pages where X is to move of the live halves from `start` on, which were filled before."""
-        self._fill_live(start, b, given=True)
-
-    def _fill_live(self, start: int, b: np.ndarray, *, given: bool) -> Filled:
-        live, a = self.live[start : start + len(b)], self._a[start : start + len(b)]
-        self._fill(live, a, b, given=given)
-        x_moves = Pages(self._board.cells - 2 * self.xs, self.xs, live, b) if self.b_size else None
-        return Filled(x_moves, self._where_o_moves(live, a) if self.a_size else None)
-
-    def _where_o_moves(self, halves: np.ndarray, a: np.ndarray) -> Pages:
-        return Pages(self._board.cells - 2 * self.xs + 1, self.xs - 1, halves, a)
-
-    def _fill(self, halves: np.ndarray, a: np.ndarray, b: np.ndarray, *, given: bool = False) -> None:
-        board = self._board
-        following, child_a = np.empty(0, np.int64), np.empty((0, 0), np.int8)
-        places = turns = np.empty((0, 0), np.int64)
-        if b.size and not given:
-            if self._following is not None:
-                following, child_a = self._following.live, self._following._a
-            places, turns = children(board, halves, following)
-        fill_pages(
-            board.cells, board.misere, board.lines, board.group, self.xs, halves, places, turns, following,
-            child_a.shape[1], child_a.ravel(), self.a_size, a.ravel(), self.b_size, b.ravel(), given,
-            *self._runs, *_scratch(len(board.lines)),
-        )  # fmt: skip
+    def restore(self, start: int, x_to_move: np.ndarray) -> None:
+        """Fill the pages where O is to move of the open halves from `start` on, given those where X is."""
+        self._fill_open(start, x_to_move, given=True)
 
     def release(self) -> None:
-        """Let go of the layer that followed, which is no longer needed."""
+        """Drop the following layer, which is no longer needed."""
         self._following = None
 
+    def _fill_open(self, start: int, x_to_move: np.ndarray, *, given: bool) -> Filled:
+        rows = slice(start, start + len(x_to_move))
+        halves, o_to_move = self.open[rows], self._o_to_move[rows]
+        self._fill(halves, x_to_move, o_to_move, given=given)
+        empty = self._game.cells - 2 * self.x_count
+        x_pages = Pages(empty, self.x_count, halves, x_to_move) if self.x_to_move_size else None
+        return Filled(x_pages, self._o_to_move_pages(halves, o_to_move) if self.o_to_move_size else None)
 
-def layers(board: Board, halves: Sequence[LayerHalves], last: Layer | None = None) -> Iterator[Layer]:
-    """Yield the layers in the order of filling, from the one below `last` on, given the halves of each.
+    def _o_to_move_pages(self, halves: np.ndarray, scores: np.ndarray) -> Pages:
+        return Pages(self._game.cells - 2 * self.x_count + 1, self.x_count - 1, halves, scores)
+
+    def _fill(self, halves: np.ndarray, x_to_move: np.ndarray, o_to_move: np.ndarray, *, given: bool = False) -> None:
+        game = self._game
+        following, child_pages = np.empty(0, np.int64), np.empty((0, 0), np.int8)
+        child_indexes = symmetry_ids = np.empty((0, 0), np.int64)
+        if x_to_move.size and not given:
+            if self._following is not None:
+                following, child_pages = self._following.open, self._following._o_to_move
+            child_indexes, symmetry_ids = children(game, halves, following)
+        fill_pages(
+            game.cells, game.misere, game.lines, game.group, self.x_count, halves, child_indexes, symmetry_ids,
+            following, child_pages.shape[1], child_pages.ravel(), self.x_to_move_size, x_to_move.ravel(), given,
+            self.o_to_move_size, o_to_move.ravel(), *self._first_places, *_scratch(len(game.lines)),
+        )  # fmt: skip
+
+
+def layers(game: KernelGame, halves: Sequence[LayerHalves], last: Layer | None = None) -> Iterator[Layer]:
+    """Yield the layers in the order of filling, from the one below `last` on, given the halves of every layer.
 
     Fill all of one before asking for the next.
     """
-    for xs in range(len(halves) - 1 if last is None else last.xs - 1, -1, -1):
-        last = Layer(board, xs, halves[xs], last)
+    for x_count in range(len(halves) - 1 if last is None else last.x_count - 1, -1, -1):
+        last = Layer(game, x_count, halves[x_count], last)
         yield last
         last.release()
 
 
-def page_sizes(cells: int, xs: int) -> tuple[int, int]:
-    """How many places a half with so many X's has where O is to move, and where X is."""
-    m = cells - xs
-    return comb(m, xs - 1) if xs else 0, comb(m, xs) if 2 * xs <= cells else 0
+def page_sizes(cells: int, x_count: int) -> tuple[int, int]:
+    """Return the sizes of a half's pages, X to move and O to move; 0 where the stones do not allow one."""
+    m = cells - x_count
+    return comb(m, x_count) if 2 * x_count <= cells else 0, comb(m, x_count - 1) if x_count else 0
 
 
-def first_places(m: int, count: int) -> np.ndarray:
-    """Where each run starts in a page of m cells outside the half and `count` O's."""
+def first_places(m: int, o_count: int) -> np.ndarray:
+    """Return where each run starts (see solver/sweep/pages.py) in a page with `m` cells outside the half."""
     high = np.arange(1 << max(m - LOW, 0))
-    low_bits = count - np.bitwise_count(high).astype(np.int64)
+    low_bits = o_count - np.bitwise_count(high).astype(np.int64)
     lengths = np.array([comb(min(m, LOW), j) for j in range(LOW + 1)])
     lengths = np.where((low_bits >= 0) & (low_bits <= LOW), lengths[low_bits.clip(0, LOW)], 0)
     first: np.ndarray = np.cumsum(lengths) - lengths
@@ -141,11 +144,11 @@ def first_places(m: int, count: int) -> np.ndarray:
 
 
 def _scratch(lines: int) -> list[np.ndarray]:
-    """What fill_pages works with, given to it because compiling an allocation takes long."""
+    """Return the working memory of fill_pages, which is passed in because compiling an allocation takes long."""
     rows = [np.zeros(size, np.int64) for size in (32, 32, 32, 32, 32, 64, lines, 32)]
     return [*rows, _CLAIM, np.zeros((32, CHUNKS, WIDTH), np.uint32)]
 
 
 _CLAIM = permuting([range(CHUNKS * CHUNK)] * 32)
-"""For each slot, the table that adds it to a mask: what O's claiming a cell does."""
+"""For each slot, the table that adds the slot to a mask: the effect of O claiming a cell."""
 _CLAIM[:, 0] |= np.uint32(1) << np.arange(32, dtype=np.uint32)[:, None]

@@ -1,25 +1,27 @@
-"""Kernels that fill pages: backward induction over the index, with no search.
+"""Kernels that fill pages: retrograde analysis over the index, with no search.
 
-For one half (X's cells, with no line among them) there are two pages in a layer: `b`, where X is to
-move (as many O's as X's), and `a`, where O is (one O fewer). When X claims a cell the half changes,
-and one symmetry takes the whole of page `b` to page `a` of a half in the layer before; when O claims
-a cell the half stays, and page `a` looks into page `b`. So a layer needs only the `a` pages of the
-layer before it, and each half is filled on its own.
+In each layer an open half (X's cells, with no line) has two pages: `x_to_move`, with as many O's as
+X's, and `o_to_move`, with one O fewer. When X claims a cell, the half changes, and one symmetry maps
+the whole page `x_to_move` to the page `o_to_move` of a half in the following layer. When O claims a
+cell, the half stays the same, so page `o_to_move` reads page `x_to_move`. A layer therefore needs
+only the `o_to_move` pages of the layer before it, and every half can be filled on its own.
 
-A set of O's cells is a mask over the m cells outside the half, split into `low`, its 7 lowest bits,
-and `high`, the rest. The sets of a page with one `high` stand side by side, a run of at most
-C(7, 3) = 35 places, and what can be said of all of a run is one 64-bit word, a bit for each place.
-Four kinds of words decide most places without a look at any child:
+A set of O's cells is a mask over the m cells outside the half, called slots here. The mask is split
+into `low`, its LOW = 7 lowest bits, and `high`, the rest. All sets of a page with the same `high` are
+next to each other; they form a run of at most C(7, 3) = 35 places, so a 64-bit word can hold one bit
+for each place of a run. Three kinds of words decide most places without reading any child:
 
-    line      O holds a line: the game is over, or was never reached
-    own       the side to move completes a line on this cell: it wins now (normal play)
-    their     the other side threatens to: the mover must go there; two such cells, and he loses
-    calm      no such threat: every free cell is a candidate
+    line      O has a line: the game is over, or no game reaches this position
+    own       the side to move completes a line by claiming this slot: it wins now
+    their     the opponent threatens to complete a line on this slot: the side to move must claim it;
+              with two such slots it loses
 
-In misère play nobody can be forced, so `their` stays empty, and `own` are the cells to shun.
+At all other places every free slot is a candidate. In misère play nothing is forced: `their` is
+ignored, and `own` are the slots to avoid.
 
-Scores are seen from the side to move: cells + 1 - stones at the end, negated for a loss, 0 for a
-draw. They count from the end of the game, so a child's score needs only its sign changed.
+Scores are from the point of view of the side to move: `win_score` = cells + 1 - stones at the end,
+negated for a loss, 0 for a draw. They count from the end of the game, so a child's score only has to
+be negated.
 """
 
 from collections.abc import Callable
@@ -32,7 +34,7 @@ from solver.kernels.bits import CHUNK, bit_count, carried, fill_table, lowest
 from solver.kernels.jit import helper, jit
 
 LOW = CHUNK
-"""How many bits of a mask make up `low`: C(LOW, j) must fit a word, and the tables' first chunk take it."""
+"""The number of bits in `low`. C(LOW, j) places must fit in a word, and `low` in the first chunk of a table."""
 
 _WIDTH = 1 << LOW
 _MASK = _WIDTH - 1
@@ -42,33 +44,33 @@ _WORST = -127
 
 
 def _table(rows: list[list[int]]) -> np.ndarray:
-    """A constant of the kernels, one number after the other."""
+    """Return a table of numbers, flattened: a constant of the kernels."""
     return np.array([number for row in rows for number in row], dtype=np.uint64).view(np.int64)
 
 
 def _words(rule: "Callable[[int, int], bool]", parts: int) -> np.ndarray:
-    """For each j and each part, the word of those lows with j bits that the rule picks."""
+    """Return, for each j and each part, the word of the lows with j bits that satisfy the rule."""
     return _table(
         [[sum(rule(low, part) << i for i, low in enumerate(lows)) for part in range(parts)] for lows in _LOWS]
     )
 
 
-_RANK = _table([[_LOWS[low.bit_count()].index(low) for low in range(_WIDTH)]])  # of low, in its run
-_NTH = _table([lows + [0] * (_LONGEST - len(lows)) for lows in _LOWS])  # [j, i]: the low at i in a run
-_LENGTH = _table([[comb(m, j) for j in range(LOW + 1)] for m in range(LOW + 1)])  # [m, j]: of a run
+_RANK = _table([[_LOWS[low.bit_count()].index(low) for low in range(_WIDTH)]])  # [low]: its position in its run
+_NTH = _table([lows + [0] * (_LONGEST - len(lows)) for lows in _LOWS])  # [j, i]: the low at position i of a run
+_LENGTH = _table([[comb(m, j) for j in range(LOW + 1)] for m in range(LOW + 1)])  # [m, j]: the length of a run
 _ABOVE = _words(lambda low, part: low & part == part, _WIDTH)  # [j, part]: the lows that contain part
 _LACKS = _words(lambda low, bit: not low >> bit & 1, LOW)  # [j, bit]: the lows without that bit
 
 
 @helper
 def _place(mask, first):
-    """The place of a mask in its page."""
+    """Return the place of a mask in its page."""
     return first[mask >> LOW] + _RANK[mask & _MASK]
 
 
 @helper
 def _outside(half, cells, slot):
-    """Number the cells outside a half: slot[cell] = 0, 1, 2, ... in order, -1 for those inside."""
+    """Number the cells outside a half: slot[cell] = 0, 1, 2, ... in order, -1 for cells inside."""
     m = 0
     for cell in range(cells):
         slot[cell] = -1
@@ -79,9 +81,9 @@ def _outside(half, cells, slot):
 
 @helper
 def _lines_left(half, lines, cells, slot, left):
-    """Collect, as masks, the lines that O can still complete.
+    """Write to `left`, as masks of slots, the lines that O can still complete.
 
-    Gives their number, as a mask the cells with which X completes a line, and whether X has one.
+    Return their number, a mask of the slots where X completes a line, and whether X has a line already.
     """
     count = wins = finished = 0
     for i in range(len(lines)):
@@ -101,14 +103,17 @@ def _lines_left(half, lines, cells, slot, left):
 
 @helper
 def _add(threat, slot, word, seen):
-    """Add a word to a slot's; words of slots not yet `seen` are left over from before."""
+    """Add a word to a slot's word; words of slots not yet `seen` are left over from another run."""
     threat[slot] = threat[slot] | word if seen >> slot & 1 else word
     return seen | 1 << slot
 
 
 @helper
 def _line_words(high, j, run, left, count, threat):
-    """The words of O's lines, of two or more lines, and, in `threat`, of O's threats at each slot."""
+    """Return the words of sets with a line of O's and with several, and the slots where O threatens one.
+
+    Write the words of those threats to `threat`.
+    """
     line = several = seen = 0
     for i in range(count):
         missing = left[i] >> LOW & ~high
@@ -130,7 +135,7 @@ def _line_words(high, j, run, left, count, threat):
 
 @helper
 def _win_words(high, j, run, wins, threat):
-    """In `threat`, at each slot, the word of X completing a line there; gives the slots."""
+    """Return the slots where X can complete a line, and write the words of the sets that leave them free."""
     seen = rest = wins & ~(high << LOW)
     while rest:
         slot = lowest(rest)
@@ -141,7 +146,7 @@ def _win_words(high, j, run, wins, threat):
 
 @helper
 def _once_or_twice(seen, threat):
-    """The words of at least one threat, and of threats on at least two cells."""
+    """Return the words of sets with threats on at least one slot, and on at least two."""
     once = twice = 0
     while seen:
         word = threat[lowest(seen)]
@@ -153,6 +158,7 @@ def _once_or_twice(seen, threat):
 
 @helper
 def _put(word, value, best):
+    """Write a value at each place of a word."""
     while word:
         best[lowest(word)] = value
         word &= word - 1
@@ -160,7 +166,7 @@ def _put(word, value, best):
 
 @helper
 def _end(line, several, high, j, left, lines_left, score, best):
-    """Score the sets with a line of O's, if he can have completed it just now: all his lines share a cell."""
+    """Score the sets with a line that O can have completed with the last move: all O's lines share a cell."""
     while line:
         i = lowest(line)
         line &= line - 1
@@ -175,15 +181,15 @@ def _end(line, several, high, j, left, lines_left, score, best):
 
 @helper
 def _fill_page(
-    x_moves, finished, misere, m, os, worth, left, lines_left, wins, children, base, carry, child_first,
+    x_is_mover, finished, misere, m, o_count, win_score, left, lines_left, wins, children, base, carry, child_first,
     page, place, x_threat, o_threat, best,
 ):  # fmt: skip
-    """Fill the page that starts at `place`; `worth` is that of a game that ends with the stones there are."""
-    start = 0 if m == os else _WORST
+    """Fill the page that starts at `place`; `win_score` is the score of a game that ends with this many stones."""
+    start = 0 if m == o_count else _WORST
     if finished:
-        start = worth if misere else -worth
+        start = win_score if misere else -win_score
     for high in range(1 << m >> LOW if m > LOW else 1):
-        j = os - bit_count(high)
+        j = o_count - bit_count(high)
         if j < 0 or j > LOW:
             continue
         length = _LENGTH[(m if m < LOW else LOW) * (LOW + 1) + j]
@@ -191,7 +197,7 @@ def _fill_page(
         x_seen = _win_words(high, j, run, wins, x_threat)
         line, several, o_seen = _line_words(high, j, run, left, lines_left, o_threat)
         own, own_seen, their, their_seen = x_threat, x_seen, o_threat, o_seen
-        if not x_moves:
+        if not x_is_mover:
             own, own_seen, their, their_seen = o_threat, o_seen, x_threat, x_seen
         own_any, _ = _once_or_twice(own_seen, own)
         once, twice = _once_or_twice(their_seen, their)
@@ -204,16 +210,16 @@ def _fill_page(
         if finished:
             todo = 0
         if misere:
-            _put(todo & own_any, 1 - worth, best)
+            _put(todo & own_any, 1 - win_score, best)
         else:
-            _put(todo & own_any, worth - 1, best)
+            _put(todo & own_any, win_score - 1, best)
             todo &= ~own_any
-            _put(todo & twice, 2 - worth, best)
+            _put(todo & twice, 2 - win_score, best)
             todo &= ~twice
         if line:
             _put(line, UNREACHED, best)
-            if x_moves:
-                _end(line, several, high, j, left, lines_left, worth if misere else -worth, best)
+            if x_is_mover:
+                _end(line, several, high, j, left, lines_left, win_score if misere else -win_score, best)
 
         for slot in range(m):
             look = todo
@@ -232,7 +238,7 @@ def _fill_page(
                 i = lowest(look)
                 look &= look - 1
                 mask = carry[slot, 0, _NTH[j * _LONGEST + i]] | high_part
-                # An unsigned index spares the test for one that counts from the end.
+                # An unsigned index avoids the test for a negative one, which counts from the end.
                 score = -np.int64(children[np.uint64(base[slot] + _place(mask, child_first))])
                 if score > best[i]:
                     best[i] = score
@@ -242,53 +248,56 @@ def _fill_page(
 
 
 @helper
-def _reach_children(half, cells, group, slot, places, turns, child_halves, size, child_slot, moved, base, tables):
-    """For each cell that X can claim: where the child's page starts, and how O's masks are carried to it."""
+def _reach_children(
+    half, cells, group, slot, child_indexes, symmetry_ids, child_halves, size, child_slot, moved, base, tables,
+):  # fmt: skip
+    """For each cell that X can claim, write where the child's page starts and a table that maps O's masks to it."""
     for cell in range(cells):
-        if places[cell] < 0:
+        if child_indexes[cell] < 0:
             continue
-        _outside(child_halves[places[cell]], cells, child_slot)
+        _outside(child_halves[child_indexes[cell]], cells, child_slot)
         for other in range(cells):
             if slot[other] >= 0:
-                moved[slot[other]] = child_slot[group[turns[cell], other]]
+                moved[slot[other]] = child_slot[group[symmetry_ids[cell], other]]
         fill_table(cells - bit_count(half), moved, tables, slot[cell])
-        base[slot[cell]] = places[cell] * size
+        base[slot[cell]] = child_indexes[cell] * size
 
 
 @jit(
     "void(int64, boolean, int64[::1], int64[:,::1], int64, int64[::1], int64[:,::1], int64[:,::1], "
-    "int64[::1], int64, int8[::1], int64, int8[::1], int64, int8[::1], boolean, int64[::1], int64[::1], "
+    "int64[::1], int64, int8[::1], int64, int8[::1], boolean, int64, int8[::1], int64[::1], int64[::1], "
     "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
     "uint32[:,:,::1], uint32[:,:,::1])"
 )
 def fill_pages(
-    cells, misere, lines, group, xs, halves, child_places, child_turns,
-    child_halves, child_size, child_a, a_size, a, b_size, b, b_given, b_first, child_first,
-    slot, child_slot, moved, x_threat, o_threat, best, left, base, stay, tables,
+    cells, misere, lines, group, x_count, halves, child_indexes, symmetry_ids,
+    child_halves, child_size, child_pages, x_to_move_size, x_to_move, x_to_move_given, o_to_move_size, o_to_move,
+    first, child_first, slot, child_slot, moved, x_threat, o_threat, best, left, base, claim, tables,
 ):  # fmt: skip
-    """Fill both pages of some halves, each with `xs` X's, one half's after the other's.
+    """Fill both pages of some halves, each with `x_count` X's, one half's pages after the other's.
 
-    Of a finished half only page `a`: there X has just completed a line. The same where `b` is filled already.
+    Only `o_to_move` is filled for a finished half, where X has just completed a line, and where
+    `x_to_move` is given.
     """
-    m = cells - xs
+    m = cells - x_count
     for i in range(len(halves)):
         _outside(halves[i], cells, slot)
         lines_left, wins, finished = _lines_left(halves[i], lines, cells, slot, left)
-        if 2 * xs <= cells and not finished and not b_given:
-            # With more winning cells than O's, X has one left at every place, and wins without a look.
-            if misere or bit_count(wins) <= xs:
+        if 2 * x_count <= cells and not finished and not x_to_move_given:
+            # With more winning slots than O's, X has one left at every place, and wins without reading a child.
+            if misere or bit_count(wins) <= x_count:
                 _reach_children(
-                    halves[i], cells, group, slot, child_places[i], child_turns[i], child_halves, child_size,
+                    halves[i], cells, group, slot, child_indexes[i], symmetry_ids[i], child_halves, child_size,
                     child_slot, moved, base, tables,
                 )  # fmt: skip
             _fill_page(
-                True, 0, misere, m, xs, cells + 1 - 2 * xs, left, lines_left, wins, child_a, base, tables, child_first,
-                b, i * b_size, x_threat, o_threat, best,
+                True, 0, misere, m, x_count, cells + 1 - 2 * x_count, left, lines_left, wins,
+                child_pages, base, tables, child_first, x_to_move, i * x_to_move_size, x_threat, o_threat, best,
             )  # fmt: skip
-        if xs > 0:
+        if x_count > 0:
             for s in range(m):
-                base[s] = i * b_size
+                base[s] = i * x_to_move_size
             _fill_page(
-                False, finished, misere, m, xs - 1, cells + 2 - 2 * xs, left, lines_left, wins, b, base, stay, b_first,
-                a, i * a_size, x_threat, o_threat, best,
+                False, finished, misere, m, x_count - 1, cells + 2 - 2 * x_count, left, lines_left, wins,
+                x_to_move, base, claim, first, o_to_move, i * o_to_move_size, x_threat, o_threat, best,
             )  # fmt: skip

@@ -18,7 +18,7 @@ from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.index.places import UNREACHED
 from solver.index.symmetry import Symmetry, symmetries
-from solver.sweep.halves import all_halves, board
+from solver.sweep.halves import all_halves, kernel_game
 from solver.sweep.layers import layers
 
 Counts = tuple[int, int, int]
@@ -69,7 +69,7 @@ def run_numba(game: Game, group: tuple[Symmetry, ...]) -> tuple[float, Counts]:
     counts = np.zeros(3, np.int64)
     seconds = 0.0
     clock = perf_counter()
-    known = board(game, group)
+    known = kernel_game(game, group)
     for layer in layers(known, all_halves(known)):
         for chunk in layer.chunks():
             filled = layer.fill(chunk)

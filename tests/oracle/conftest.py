@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from solver.games.notation import parse_game
-from solver.proof.build import build
+from solver.proof.build import build_store
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +17,7 @@ def store_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def store(name: str) -> Path:
         if name not in built:
             built[name] = folder / f"{name}.ttt4"
-            build(parse_game(name), built[name], jobs=2)
+            build_store(parse_game(name), built[name], jobs=2)
         return built[name]
 
     return store

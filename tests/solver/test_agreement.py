@@ -20,11 +20,11 @@ from solver.games.notation import parse_game
 from solver.games.position import Position
 from solver.index.places import UNREACHED
 from solver.index.symmetry import symmetries
-from solver.proof.build import build
+from solver.proof.build import build_store
 from solver.proof.check import check_all, check_sample
 from solver.proof.progress import silent
 from solver.proof.prove import Proof
-from solver.proof.verify import verify
+from solver.proof.verify import verify_store
 from solver.search.alphabeta import AlphaBeta
 from solver.store.store import Store
 from solver.sweep.layers import Chunk, Filled, Layer
@@ -66,7 +66,7 @@ def test_both_solvers_agree_on_every_place(solved: Callable[..., Any], name: str
 @pytest.mark.parametrize("name", UP_TO_TWELVE)
 def test_both_solvers_agree_on_every_place_of_every_board_of_up_to_12_cells(name: str, suffix: str) -> None:
     game = parse_game(name + suffix)
-    proof: Proof[int] = Proof(game, symmetries(game), places_of, jobs=1, tell=silent)
+    proof: Proof[int] = Proof(game, symmetries(game), places_of, jobs=1, on_progress=silent)
     filled = sum(sum(stage.made) for stage in proof.stages())
     assert proof.summary.checked == filled > 0
     assert proof.summary.abandoned == 0
@@ -76,8 +76,8 @@ def test_both_solvers_agree_on_every_place_of_every_board_of_up_to_12_cells(name
 @pytest.mark.parametrize("name", [*TINY, *ODD])
 def test_what_is_built_is_verified(name: str, suffix: str, tmp_path: Path) -> None:
     game = parse_game(name + suffix)
-    report = build(game, tmp_path / "s", jobs=1)
-    assert verify(tmp_path / "s", game, jobs=1, sample=0).positions == report.manifest.total("canonical")
+    report = build_store(game, tmp_path / "s", jobs=1)
+    assert verify_store(tmp_path / "s", game, jobs=1, sample=0).positions == report.manifest.total("canonical")
     with Store(tmp_path / "s") as store:
         assert content_digest(store) == store.manifest.digest
 
@@ -143,7 +143,7 @@ def test_one_wrong_score_anywhere_is_found_and_its_board_named(solved: Callable[
     game, rules = solved(name), naive.Game.named(name)
     solver = AlphaBeta(game.game, game.index.group)
     for pages in game.filled:
-        check_all(solver, pages.os, pages.halves, pages.scores)
+        check_all(solver, pages.o_count, pages.halves, pages.scores)
         for i, half in enumerate(pages.halves.tolist()):
             for place in range(pages.scores.shape[1]):
                 scores = pages.scores.copy()
@@ -151,12 +151,12 @@ def test_one_wrong_score_anywhere_is_found_and_its_board_named(solved: Callable[
                 x, o = position_at(game.game, pages.empty, half, place)
                 named = str(Position(game.game, x, o))
                 with pytest.raises(SolversDisagree) as refusal:
-                    check_all(solver, pages.os, pages.halves, scores)
+                    check_all(solver, pages.o_count, pages.halves, scores)
                 message = str(refusal.value)
                 assert repr(named) in message
                 assert f"the sweep says {scores[i, place]}," in message
                 reached = naive.board(rules, x, o) in naive.reachable(rules)
-                assert ("alpha-beta that no game reaches it" in message) == (not reached)
+                assert ("alpha-beta says that no game reaches it" in message) == (not reached)
                 assert refusal.value.exit_code == 1
 
 
@@ -165,20 +165,22 @@ def test_a_sample_of_everything_finds_a_wrong_score_too(solved: Callable[..., An
     solver = AlphaBeta(game.game, game.index.group)
     pages = next(pages for pages in game.filled if pages.empty == 7)
     size, rng = pages.scores.size, random.Random(1)
-    assert check_sample(solver, pages.os, pages.halves, pages.scores, 2 * size, math.inf, rng)[:2] == (size, 0)
-    assert check_sample(solver, pages.os, pages.halves, pages.scores, 10, math.inf, rng)[:2] == (10, 0)
+    assert check_sample(solver, pages.o_count, pages.halves, pages.scores, 2 * size, math.inf, rng)[:2] == (size, 0)
+    assert check_sample(solver, pages.o_count, pages.halves, pages.scores, 10, math.inf, rng)[:2] == (10, 0)
     scores = pages.scores.copy()
     scores[-1, 0] ^= 1
     board = str(Position(game.game, *position_at(game.game, 7, int(pages.halves[-1]), 0)))
     with pytest.raises(SolversDisagree, match=f"board {board!r} of 3,4,3"):
-        check_sample(solver, pages.os, pages.halves, scores, size, math.inf, rng)
+        check_sample(solver, pages.o_count, pages.halves, scores, size, math.inf, rng)
 
 
 def test_a_sample_s_searches_that_take_too_long_are_counted_and_confirm_nothing(solved: Callable[..., Any]) -> None:
     game = solved("4,4,4")
     solver = AlphaBeta(game.game, game.index.group, limit=1)
     pages = next(pages for pages in game.filled if pages.empty == 10)
-    confirmed, abandoned, _ = check_sample(solver, pages.os, pages.halves, pages.scores, 50, math.inf, random.Random(1))
+    confirmed, abandoned, _ = check_sample(
+        solver, pages.o_count, pages.halves, pages.scores, 50, math.inf, random.Random(1)
+    )
     assert abandoned > 0
     assert confirmed + abandoned == 50
 
@@ -197,7 +199,7 @@ def test_a_sweep_that_errs_once_is_stopped_by_the_proof(ply: int, monkeypatch: p
     monkeypatch.setattr(Layer, "fill", erring)
     game = parse_game("3,3,3")
     with pytest.raises(SolversDisagree, match=r"board '[XO./]{11}' of 3,3,3: the sweep says"):
-        prove(Proof(game, symmetries(game), lambda filled: None, jobs=2, tell=silent))
+        prove(Proof(game, symmetries(game), lambda filled: None, jobs=2, on_progress=silent))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -217,7 +219,7 @@ def test_a_sweep_that_errs_everywhere_stops_the_proof_and_does_not_hang_it(
 
     def proving() -> None:
         try:
-            prove(Proof(game, symmetries(game), lambda filled: None, jobs=jobs, tell=silent))
+            prove(Proof(game, symmetries(game), lambda filled: None, jobs=jobs, on_progress=silent))
         except SolversDisagree as refusal:
             ended.append(refusal)
 
@@ -231,7 +233,7 @@ def test_pages_do_not_depend_on_the_number_of_threads() -> None:
     game = parse_game("4,4,4")
     found = []
     for jobs in (1, 3):
-        proof: Proof[bytes] = Proof(game, symmetries(game), content, jobs=jobs, tell=silent)
+        proof: Proof[bytes] = Proof(game, symmetries(game), content, jobs=jobs, on_progress=silent)
         found.append([b"".join(stage.made) for stage in proof.stages()])
         found.append(proof.summary.table())
     assert found[:2] == found[2:]

@@ -22,7 +22,7 @@ from solver.cli.main import main
 from solver.errors import StoreUnwritable
 from solver.games.lines import Game, grid
 from solver.index.symmetry import symmetries
-from solver.proof.build import _interrupts_kept, build, compile_kernels
+from solver.proof.build import _interrupts_kept, build_store, compile_kernels
 from solver.store.journal import Journal
 from solver.store.store import Store
 
@@ -46,14 +46,14 @@ def killed_builds(game: Game, path: Path, moments: int) -> Iterator[None]:
     """Fork a build, kill it at a random moment, and yield for a look, so many times."""
     rng = random.Random(7)
     start = time.perf_counter()
-    build(game, path.with_name("clock"), jobs=2)
+    build_store(game, path.with_name("clock"), jobs=2)
     lasts = time.perf_counter() - start
     path.with_name("clock").unlink()
     for _ in range(moments):
         child = os.fork()
         if not child:
             with contextlib.suppress(BaseException):
-                build(game, path, jobs=2)
+                build_store(game, path, jobs=2)
             os._exit(0)
         time.sleep(rng.uniform(0, 1.3 * lasts))
         os.kill(child, signal.SIGKILL)
@@ -76,7 +76,7 @@ def test_a_build_killed_at_any_moment_leaves_the_old_store_whole(
         assert path.exists() or not had_one, f"kill {i} took the store away"
         had_one = path.exists()
         assert not had_one or intact(path, digest), f"kill {i} harmed the store"
-    build(game, path, jobs=2)
+    build_store(game, path, jobs=2)
     assert intact(path, digest)
     assert list(tmp_path.iterdir()) == [path]
 
@@ -87,7 +87,7 @@ def test_a_full_disk_leaves_the_old_store_and_what_was_solved(
 ) -> None:
     def full(path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        build(FOUR, path, jobs=2)
+        build_store(FOUR, path, jobs=2)
 
     ended, said = forked(full, tmp_path / "s")
     assert (ended, said.split(":")[0]) == (0, "StoreUnwritable"), said
@@ -98,7 +98,7 @@ def test_a_full_disk_leaves_the_old_store_and_what_was_solved(
     assert (ended, said.split(":")[0]) == (0, "StoreUnwritable"), said
     assert sorted(tmp_path.iterdir()) == [tmp_path / "s"] + ([partial] if limit > 1 else [])
     assert (tmp_path / "s").read_bytes() == store4.read_bytes()
-    build(FOUR, tmp_path / "s", jobs=2)
+    build_store(FOUR, tmp_path / "s", jobs=2)
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]
     assert intact(tmp_path / "s", digest_of(store4))
 
@@ -113,7 +113,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         tmp_path / ("n" * 300),
     ):
         with pytest.raises(StoreUnwritable, match="--store"):
-            build(THREE, path, jobs=1)
+            build_store(THREE, path, jobs=1)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
 
 
@@ -122,7 +122,7 @@ def test_a_folder_that_may_not_be_written_is_refused(forked: Any) -> None:
         compile_kernels()
         if os.geteuid() == 0:  # whom modes do not bind
             os.setuid(65534)
-        return build(THREE, Path(folder) / "s", jobs=1)
+        return build_store(THREE, Path(folder) / "s", jobs=1)
 
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o555)
@@ -143,10 +143,10 @@ def test_a_build_needs_no_home(tmp_path: Path, store3: Path, solve_process: Any)
 @pytest.mark.parametrize("home", [None, "", "relative", "/proc/nonexistent", "/dev/null"])
 def test_kernels_compile_without_a_home(home: str | None, tmp_path: Path) -> None:
     code = (
-        "from solver.kernels.cache import CACHE; from solver.sweep.halves import board, layer_halves; "
+        "from solver.kernels.cache import CACHE; from solver.sweep.halves import kernel_game, layer_halves; "
         "from solver.games.lines import grid; "
         "from solver.index.symmetry import symmetries as s; g = grid(3, 3, 3); "
-        "print(len(layer_halves(board(g, s(g)), 2).open))"
+        "print(len(layer_halves(kernel_game(g, s(g)), 2).open))"
     )
     env = {} if home is None else {"HOME": home}
     ran = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True)
@@ -226,7 +226,7 @@ def test_an_interrupt_ends_a_build_with_one_line_and_leaves_what_was_solved(tmp_
         _, err = building.communicate(timeout=60)
         lines = [line for line in err.splitlines() if line and not line.endswith("...")]
         clean = {file.name for file in folder.glob(f"{game}*")} <= {game, f"{game}.partial"}
-        lines = [line for line in lines if "places, at most" not in line and "continuing" not in line]
+        lines = [line for line in lines if "places, at most" not in line and "resuming" not in line]
         ended = building.returncode, lines
         kept = f"What was solved is kept in {path}.partial: the same command goes on with it."
         if ended not in ((130, ["Interrupted."]), (130, [kept, "Interrupted."]), (0, [])) or not clean:

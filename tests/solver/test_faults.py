@@ -14,7 +14,7 @@ from solver.cli.main import main
 from solver.errors import StoreDamaged, Ttt4Error
 from solver.games.lines import grid
 from solver.games.position import Position
-from solver.proof.build import build
+from solver.proof.build import build_store
 from solver.store.scores import Scores
 from solver.store.store import Store
 
@@ -124,7 +124,7 @@ def test_a_flipped_bit_is_noticed_or_harmless(store4: Path, tmp_path: Path) -> N
 def branched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store so large that its tree has a branch page, with many leaves below it."""
     path = tmp_path_factory.mktemp("branched") / "s"
-    build(grid(3, 5, 3), path, jobs=2)
+    build_store(grid(3, 5, 3), path, jobs=2)
     return path
 
 
@@ -174,7 +174,7 @@ def test_only_errors_of_ours_come_from_a_file_that_verify_is_given(
     rng, whole = random.Random(3), store4.read_bytes()
 
     def verified() -> str:
-        from solver.proof.verify import verify
+        from solver.proof.verify import verify_store
 
         bad = []
         for _ in range(150):
@@ -182,7 +182,7 @@ def test_only_errors_of_ours_come_from_a_file_that_verify_is_given(
             changed[bit // 8] ^= 1 << bit % 8
             (tmp_path / "s").write_bytes(changed)
             try:
-                verify(tmp_path / "s", FOUR, jobs=1, sample=0)
+                verify_store(tmp_path / "s", FOUR, jobs=1, sample=0)
             except StoreDamaged:
                 pass
             except (Ttt4Error, Exception) as error:

@@ -22,7 +22,7 @@ from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.position import Position, cells_of
 from solver.index.symmetry import LARGEST, symmetries
-from solver.proof.build import build
+from solver.proof.build import build_store
 from solver.store.store import Store
 
 GAMES = Path(__file__).parents[2] / "data" / "games"
@@ -279,7 +279,7 @@ def test_both_solvers_search_and_minimax_agree_on_every_position(
 @pytest.mark.parametrize("name", ["fano", "affine3", "cross"])
 def test_a_store_and_a_live_search_answer_alike(name: str, tmp_path: Path) -> None:
     game = parse_game(name)
-    build(game, tmp_path / "store", jobs=1)
+    build_store(game, tmp_path / "store", jobs=1)
     with Oracle(name, tmp_path / "store") as stored, Oracle(name, live=True, seconds=60) as live:
         for cells in [(), (0,), (0, 3), (1, 2, 5), (6, 4)]:
             position = Position(game)
@@ -294,7 +294,7 @@ def test_a_store_and_a_live_search_answer_alike(name: str, tmp_path: Path) -> No
 
 def test_a_store_of_another_file_of_the_same_name_is_refused(tmp_path: Path) -> None:
     game = game_of(THREE + "in_a_row = 3")
-    build(game, tmp_path / "store", jobs=1)
+    build_store(game, tmp_path / "store", jobs=1)
     with Store(tmp_path / "store", game) as store:
         assert store.game.name == "mine"
     for other in (THREE + 'lines = ["a1 b1 c1"]', ABOUT + 'board = ["...", "...", ".. ."]\nin_a_row = 3'):

@@ -15,7 +15,7 @@ from solver.errors import SolversDisagree, StoreUnwritable
 from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.index.symmetry import symmetries
-from solver.proof.build import build
+from solver.proof.build import build_store
 from solver.proof.progress import Progress
 from solver.store.journal import Journal
 from solver.store.store import Store
@@ -34,15 +34,15 @@ def break_off(game: Game, path: Path, layers: int, patch: pytest.MonkeyPatch) ->
     """Build until so many layers are whole, and leave the rest."""
     ending = Journal.end_layer
 
-    def end(self: Journal, xs: int, summary: dict[str, Any]) -> None:
-        ending(self, xs, summary)
+    def end(self: Journal, x_count: int, summary: dict[str, Any]) -> None:
+        ending(self, x_count, summary)
         if len(self.layers) == layers:
             raise KeyboardInterrupt
 
     with patch.context() as patched:
         patched.setattr(Journal, "end_layer", end)
         with pytest.raises(KeyboardInterrupt):
-            build(game, path, jobs=2)
+            build_store(game, path, jobs=2)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def filled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     fill = Layer.fill
 
     def counted(self: Layer, chunk: Chunk) -> Filled:
-        seen.append(self.xs)
+        seen.append(self.x_count)
         return fill(self, chunk)
 
     monkeypatch.setattr(Layer, "fill", counted)
@@ -64,7 +64,7 @@ def test_a_build_broken_off_after_any_layer_goes_on_there_and_ends_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int]
 ) -> None:
     game, path = parse_game(name), tmp_path / "s"
-    build(game, tmp_path / "whole", jobs=2)
+    build_store(game, tmp_path / "whole", jobs=2)
     expected = content(tmp_path / "whole")
     count = (game.cells + 1) // 2 + 1
     for layers in range(1, count + 1):
@@ -72,11 +72,11 @@ def test_a_build_broken_off_after_any_layer_goes_on_there_and_ends_the_same(
         assert sorted(file.name for file in tmp_path.iterdir()) == ["s.partial", "whole"]
         filled.clear()
         notes: list[str] = []
-        build(game, path, jobs=2, tell=lambda progress, notes=notes: notes.append(progress.note))  # type: ignore[misc]
+        build_store(game, path, jobs=2, on_progress=lambda progress, notes=notes: notes.append(progress.note))  # type: ignore[misc]
         # The fullest layer of an odd board has no page where X is to move: it is filled again, and is small.
         again = {count - 1} if game.cells % 2 and layers == 1 else set()
         assert set(filled) == set(range(count - layers)) | again
-        assert any("continuing" in note for note in notes)
+        assert any("resuming" in note for note in notes)
         assert content(path) == expected
         assert sorted(file.name for file in tmp_path.iterdir()) == ["s", "whole"]
         path.unlink()
@@ -88,7 +88,7 @@ def test_a_build_broken_off_again_and_again_ends_the_same(
     game, path = parse_game("4,4,4"), tmp_path / "s"
     for layers in range(1, 10):
         break_off(game, path, layers, monkeypatch)
-    build(game, path, jobs=1)
+    build_store(game, path, jobs=1)
     assert content(path) == content(store4)
 
 
@@ -110,7 +110,7 @@ def test_a_damaged_journal_is_believed_as_far_as_it_is_right(
         else:
             bad += rng.randbytes(rng.randrange(1, 200))
         partial.write_bytes(bad)
-        build(game, path, jobs=1)
+        build_store(game, path, jobs=1)
         assert content(path) == expected
         assert not partial.exists()
 
@@ -124,10 +124,10 @@ def test_a_file_that_is_not_of_this_game_s_build_is_refused_and_left_alone(
     altered = bytearray(other)
     altered[20] ^= 1
     for there, why in (
-        (other, "keeps what was solved of '3,3,3,misere'"),
-        (bytes(altered), "is no journal"),
-        (b"my film", "is no journal"),
-        (bytes(5000), "is no journal"),
+        (other, "is the journal of a build of '3,3,3,misere'"),
+        (bytes(altered), "is not a journal"),
+        (b"my film", "is not a journal"),
+        (bytes(5000), "is not a journal"),
     ):
         partial.write_bytes(there)
         ran = run(main, "build", "--game", "3,3,3", "--store", path)
@@ -160,10 +160,10 @@ def test_a_journal_that_is_altered_while_the_store_is_written_is_noticed_and_kep
         with monkeypatch.context() as patched:
             patched.setattr(searching, alter(by))
             with pytest.raises(StoreUnwritable, match="altered meanwhile"):
-                build(game, path, jobs=2)
+                build_store(game, path, jobs=2)
         assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
     filled.clear()
-    build(game, path, jobs=2)
+    build_store(game, path, jobs=2)
     assert filled
     assert 8 not in filled
     assert content(path) == content(store4)
@@ -177,7 +177,7 @@ def test_a_build_interrupted_when_its_store_is_in_place_leaves_nothing_else(
 
     monkeypatch.setattr("solver.atomic.suppress", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        build(parse_game("3,3,3"), tmp_path / "s", jobs=1)
+        build_store(parse_game("3,3,3"), tmp_path / "s", jobs=1)
     assert [file.name for file in tmp_path.iterdir()] == ["s"]
     assert content(tmp_path / "s") == content(store3)
 
@@ -188,13 +188,13 @@ def test_only_the_layers_from_the_damaged_one_on_are_made_again(
     game, path = parse_game("4,4,4"), tmp_path / "s"
     break_off(game, path, 6, monkeypatch)
     with Journal(path, game, symmetries(game)) as journal:
-        assert [layer.xs for layer in journal.layers] == [8, 7, 6, 5, 4, 3]
+        assert [layer.x_count for layer in journal.layers] == [8, 7, 6, 5, 4, 3]
         start, stop = journal.layers[3].start, journal.layers[3].stop
         data = bytearray((tmp_path / "s.partial").read_bytes())
     data[(start + stop) // 2] ^= 1
     (tmp_path / "s.partial").write_bytes(data)
     filled.clear()
-    build(game, path, jobs=2)
+    build_store(game, path, jobs=2)
     assert set(filled) == {5, 4, 3, 2, 1, 0}
     assert content(path) == content(store4)
 
@@ -204,13 +204,13 @@ def test_what_the_solvers_disagree_on_is_not_kept(tmp_path: Path, monkeypatch: p
 
     def erring(self: Layer, chunk: Chunk) -> Filled:
         pages = fill(self, chunk)
-        if self.xs == 2 and pages.x_moves:
-            pages.x_moves.scores[0, 0] ^= 1
+        if self.x_count == 2 and pages.x_to_move:
+            pages.x_to_move.scores[0, 0] ^= 1
         return pages
 
     monkeypatch.setattr(Layer, "fill", erring)
     with pytest.raises(SolversDisagree):
-        build(parse_game("3,3,3"), tmp_path / "s", jobs=1)
+        build_store(parse_game("3,3,3"), tmp_path / "s", jobs=1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -232,10 +232,10 @@ def test_a_failure_to_write_the_store_keeps_the_journal(
     with monkeypatch.context() as patched:
         patched.setattr("os.replace", full)
         with pytest.raises(StoreUnwritable, match="No space"):
-            build(game, path, jobs=2)
+            build_store(game, path, jobs=2)
     assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
     filled.clear()
-    build(game, path, jobs=2)
+    build_store(game, path, jobs=2)
     assert filled == []
     assert content(path) == content(store4)
 
@@ -257,7 +257,7 @@ def test_a_large_build_killed_twenty_times_and_damaged_between_ends_the_same(
             assert content(path) == content(tmp_path / "whole")
             path.unlink()
             continue
-        continued += "continuing" in err
+        continued += "resuming" in err
         kills += 1
         if kills in (5, 10, 15, 18) and partial.exists() and partial.stat().st_size > 10_000:
             with open(partial, "r+b") as file:  # in the newest quarter, so that the work is done at last
@@ -278,8 +278,8 @@ def test_who_continues_is_told_from_where(
     break_off(parse_game("4,4,4"), tmp_path / "s", 4, monkeypatch)
     ran = run(main, "build", "--store", tmp_path / "s")
     assert ran.code == 0
-    assert "continuing at ply 10: " in ran.err
-    assert "were solved before" in ran.err
+    assert "resuming at ply 10: " in ran.err
+    assert "are solved already" in ran.err
 
 
 def test_who_continues_is_told_what_of_the_journal_was_lost(
@@ -293,18 +293,18 @@ def test_who_continues_is_told_what_of_the_journal_was_lost(
     (tmp_path / "s.partial").write_bytes(data)
     ran = run(main, "build", "--store", tmp_path / "s")
     assert ran.code == 0
-    assert "bytes behind that were of an unfinished layer, or damaged, and are dropped" in ran.err
+    assert "bytes of an unfinished layer, or damaged ones" in ran.err
 
 
 def test_progress_of_a_continued_build_begins_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game, told = parse_game("4,4,4"), []
     break_off(game, tmp_path / "s", 5, monkeypatch)
 
-    def tell(progress: Progress) -> None:
+    def on_progress(progress: Progress) -> None:
         if progress.total:
             told.append(progress.done / progress.total)
 
-    build(game, tmp_path / "s", jobs=1, tell=tell)
+    build_store(game, tmp_path / "s", jobs=1, on_progress=on_progress)
     assert told == sorted(told)
     assert told[0] > 0.3
     assert told[-1] == 1

@@ -11,10 +11,10 @@ from solver.cli.main import main
 from solver.errors import TooLarge
 from solver.games.notation import parse_game
 from solver.index.symmetry import image, symmetries
-from solver.proof.build import build
-from solver.proof.plan import Plan, available_memory, plan
+from solver.proof.build import build_store
+from solver.proof.plan import Plan, available_memory, plan_build
 from solver.store.store import Store
-from solver.sweep.halves import all_halves, board
+from solver.sweep.halves import all_halves, kernel_game
 from solver.sweep.layers import page_sizes
 
 GAMES = ["3,3,3", "3,4,3", "2,5,3,misere", "1,9,4", "3,3,1"]
@@ -23,8 +23,8 @@ GAMES = ["3,3,3", "3,4,3", "2,5,3,misere", "1,9,4", "3,3,1"]
 @pytest.mark.parametrize("name", GAMES)
 def test_the_plan_counts_every_place_that_is_filled(name: str, tmp_path: Path) -> None:
     game = parse_game(name)
-    report = build(game, tmp_path / "s", jobs=1)
-    planned = plan(game.cells, all_halves(board(game, symmetries(game))), 1)
+    report = build_store(game, tmp_path / "s", jobs=1)
+    planned = plan_build(game.cells, all_halves(kernel_game(game, symmetries(game))), 1)
     assert planned.filled == report.summary.filled
     with Store(tmp_path / "s") as store:
         assert planned.stored == sum(len(page) for _, _, page in store.pages())
@@ -38,10 +38,10 @@ def test_the_plan_s_memory_holds_two_layers_at_once_and_all_halves(name: str) ->
     for xs in range((game.cells + 1) // 2 + 1):
         sets = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), xs)]
         live = [x for x in sets if min(image(g, x) for g in group) == x and not game.completed(x)]
-        held.append(len(live) * page_sizes(game.cells, xs)[0])
-    halves = all_halves(board(game, group))
+        held.append(len(live) * page_sizes(game.cells, xs)[1])
+    halves = all_halves(kernel_game(game, group))
     kept = sum(each.nbytes for layer in halves for each in layer)
-    assert plan(game.cells, halves, 1).pages == kept + max(a + b for a, b in pairwise(held))
+    assert plan_build(game.cells, halves, 1).pages == kept + max(a + b for a, b in pairwise(held))
 
 
 def test_the_plan_names_all_that_a_long_build_needs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,8 +67,8 @@ def test_what_the_machine_has_no_room_for_is_refused_in_one_line_with_the_number
     what: str, patched: tuple[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
 ) -> None:
     monkeypatch.setattr(*patched)
-    with pytest.raises(TooLarge, match=f"of {what}, and .* can be had"):
-        build(parse_game("3,4,3"), tmp_path / "s", jobs=2)
+    with pytest.raises(TooLarge, match=f"of {what}, but .* is available"):
+        build_store(parse_game("3,4,3"), tmp_path / "s", jobs=2)
     ran = run(main, "build", "--game", "3,4,3", "--store", tmp_path / "s")
     assert ran.code == 1
     said = [line for line in ran.err.splitlines() if not line.endswith("...")]

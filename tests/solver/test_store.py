@@ -20,7 +20,7 @@ from solver.games.lines import Game, grid
 from solver.games.position import Position, is_reachable, parse
 from solver.index.places import UNREACHED, Index, page_size
 from solver.index.symmetry import symmetries
-from solver.proof.build import build
+from solver.proof.build import build_store
 from solver.store.manifest import Manifest, Ply, digest_of_layers
 from solver.store.record import new_digest, pack
 from solver.store.scores import Scores
@@ -159,18 +159,18 @@ def test_the_score_of_a_finished_game_counts_the_cells_left_plus_one(store3: Pat
 
 def test_the_digest_depends_on_the_game_alone(tmp_path: Path, store3: Path) -> None:
     path = tmp_path / "s"
-    digests = {build(THREE, path, jobs=jobs).manifest.digest for jobs in (1, 2, 3, 1)}
+    digests = {build_store(THREE, path, jobs=jobs).manifest.digest for jobs in (1, 2, 3, 1)}
     with Store(store3) as store, Store(path) as rebuilt:
         assert digests == {store.manifest.digest} == {content_digest(rebuilt)}
-    with Store(build(FOUR, path, jobs=1).path) as one:
+    with Store(build_store(FOUR, path, jobs=1).path) as one:
         first = list(one.records()), one.manifest
-    with Store(build(FOUR, path, jobs=2).path) as two:
+    with Store(build_store(FOUR, path, jobs=2).path) as two:
         assert first == (list(two.records()), two.manifest)
 
 
 def test_a_misere_store_has_another_digest(tmp_path: Path, store3: Path) -> None:
     misere = grid(3, 3, 3, misere=True)
-    build(misere, tmp_path / "m", jobs=1)
+    build_store(misere, tmp_path / "m", jobs=1)
     with Store(tmp_path / "m", misere) as other, Store(store3) as store:
         assert other.manifest.digest != store.manifest.digest
         assert other.game.misere
@@ -193,9 +193,9 @@ def test_a_store_opened_twice_in_one_process_closes_independently(store3: Path) 
 
 def test_an_open_store_survives_a_rebuild_under_its_name(tmp_path: Path) -> None:
     path = tmp_path / "s"
-    build(THREE, path, jobs=1)
+    build_store(THREE, path, jobs=1)
     with Store(path) as old:
-        build(THREE, path, jobs=1)
+        build_store(THREE, path, jobs=1)
         with Store(path) as new:
             assert list(old.records()) == list(new.records())
 

@@ -14,17 +14,17 @@ from solver.games.position import Position
 from solver.index.places import page_size
 from solver.index.symmetry import image, symmetries
 from solver.sweep import layers as sweep
-from solver.sweep.halves import all_halves, board, children, layer_halves
+from solver.sweep.halves import all_halves, children, kernel_game, layer_halves
 
 
 def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dict[Any, bytes]:
     """Every page by (empty cells, half)."""
     game = parse_game(name)
     found = {}
-    known = board(game, group or symmetries(game))
+    known = kernel_game(game, group or symmetries(game))
     for layer in sweep.layers(known, all_halves(known)):
         for chunk in layer.chunks():
-            for pages in filter(None, layer.fill(chunk) if chunk.live else ()):
+            for pages in filter(None, layer.fill(chunk) if chunk.open else ()):
                 for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True):
                     assert (pages.empty, half) not in found
                     found[pages.empty, half] = scores.tobytes()
@@ -74,15 +74,17 @@ def test_chunks_cover_a_layer_once_and_are_no_larger_than_they_may_be(
 ) -> None:
     monkeypatch.setattr(sweep, "CHUNK_PLACES", places)
     game = parse_game("3,4,3")
-    known = board(game, symmetries(game))
+    known = kernel_game(game, symmetries(game))
     for layer in sweep.layers(known, all_halves(known)):
         chunks = list(layer.chunks(multiple))
-        for live, halves in ((True, layer.live), (False, layer.finished)):
-            parts = [range(chunk.start, chunk.stop) for chunk in chunks if chunk.live == live]
+        for live, halves in ((True, layer.open), (False, layer.finished)):
+            parts = [range(chunk.start, chunk.stop) for chunk in chunks if chunk.open == live]
             assert [half for part in parts for half in part] == list(range(len(halves)))
             together = multiple if live else 1
             for part in parts:
-                assert len(part) <= together or len(part) * (layer.a_size + live * layer.b_size) <= places
+                assert (
+                    len(part) <= together or len(part) * (layer.o_to_move_size + live * layer.x_to_move_size) <= places
+                )
                 assert len(part) % together == 0 or part is parts[-1], "what is used together is not cut"
         for chunk in chunks:
             layer.fill(chunk)
@@ -106,13 +108,13 @@ def test_any_subgroup_of_the_symmetries_gives_the_same_scores(name: str) -> None
 def test_the_halves_are_the_sets_of_x_that_no_symmetry_makes_smaller(name: str) -> None:
     game = parse_game(name)
     group = symmetries(game)
-    prepared = board(game, group)
+    prepared = kernel_game(game, group)
     seen = []
     for layer in sweep.layers(prepared, all_halves(prepared)):
-        seen.append(layer.xs)
-        every = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), layer.xs)]
+        seen.append(layer.x_count)
+        every = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), layer.x_count)]
         smallest = sorted(x for x in every if min(image(g, x) for g in group) == x)
-        assert layer.live.tolist() == [x for x in smallest if not game.completed(x)]
+        assert layer.open.tolist() == [x for x in smallest if not game.completed(x)]
         finished = layer.finished.tolist()
         assert finished == sorted(finished)
         assert set(finished) <= {x for x in smallest if game.completed(x)}
@@ -124,7 +126,7 @@ def test_the_halves_are_the_sets_of_x_that_no_symmetry_makes_smaller(name: str) 
 def test_a_cell_that_x_claims_leads_to_the_half_that_it_makes() -> None:
     game = parse_game("4,4,4")
     group = symmetries(game)
-    prepared = board(game, group)
+    prepared = kernel_game(game, group)
     for xs in (2, 3, 5):
         parents, following = (layer_halves(prepared, count).open for count in (xs, xs + 1))
         place, turn = children(prepared, parents, following)
@@ -155,8 +157,8 @@ def test_pages_have_a_score_for_each_place_and_stones_that_match(solved: Callabl
         assert pages.scores.shape == (len(pages.halves), page_size(game.game, pages.empty))
         assert pages.scores.dtype == np.int8
         for half in pages.halves.tolist():
-            assert half.bit_count() + pages.os + pages.empty == game.game.cells
-            assert half.bit_count() - pages.os in (0, 1)
+            assert half.bit_count() + pages.o_count + pages.empty == game.game.cells
+            assert half.bit_count() - pages.o_count in (0, 1)
     order = [pages.empty for pages in game.filled]
     assert order == sorted(order), "the fullest boards first"
 

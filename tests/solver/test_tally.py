@@ -16,15 +16,15 @@ from solver.index.symmetry import Symmetry, image, symmetries
 from solver.proof.progress import silent
 from solver.proof.prove import Proof
 from solver.store.manifest import Ply
-from solver.sweep.halves import board
-from solver.sweep.tally import tally
+from solver.sweep.halves import kernel_game
+from solver.sweep.tally import count_positions
 
 SMALL = ["3,3,3", "3,3,3,misere", "2,4,3", "2,4,3,misere", "1,8,3", "2,6,2", "2,6,2,misere", "3,4,3", "3,4,3,misere"]
 
 
 def table_under(name: str, group: tuple[Symmetry, ...]) -> tuple[Ply, ...]:
     """The counts by ply of a game solved under some of its symmetries."""
-    proof: Proof[None] = Proof(parse_game(name), group, lambda filled: None, jobs=1, sample=3, tell=silent)
+    proof: Proof[None] = Proof(parse_game(name), group, lambda filled: None, jobs=1, sample=3, on_progress=silent)
     for stage in proof.stages():
         list(stage.made)
     return proof.summary.table()
@@ -109,7 +109,7 @@ def test_wins_draws_and_losses_are_all_canonical_positions(solved: Callable[...,
 
 def test_copies_of_a_position_that_differ_are_refused(solved: Callable[..., Any]) -> None:
     game = solved("3,3,3")
-    prepared = board(game.game, game.index.group)
+    prepared = kernel_game(game.game, game.index.group)
     rules, refused = naive.Game(3, 3, 3), 0
     for pages in game.filled:
         for i, half in enumerate(pages.halves.tolist()):
@@ -121,7 +121,7 @@ def test_copies_of_a_position_that_differ_are_refused(solved: Callable[..., Any]
                 if len({naive.turned(at, g) for g in own}) > 1:
                     refused += 1
                     with pytest.raises(SolversDisagree, match=f"half {half:#x}: two images of one position"):
-                        tally(prepared, pages.os, pages.halves, scores)
+                        count_positions(prepared, pages.o_count, pages.halves, scores)
                 else:
-                    tally(prepared, pages.os, pages.halves, scores)
+                    count_positions(prepared, pages.o_count, pages.halves, scores)
     assert refused > 200
