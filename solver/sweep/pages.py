@@ -180,14 +180,55 @@ def _end(line, several, high, j, left, lines_left, score, best):
 
 
 @helper
+def _decide(todo, own, own_seen, their, their_seen, misere, win_score, best):
+    """Score the places of `todo` that need no child; return the rest, and the word of those with a threat to meet."""
+    own_any, _ = _once_or_twice(own_seen, own)
+    if misere:
+        _put(todo & own_any, 1 - win_score, best)
+        return todo, 0
+    once, twice = _once_or_twice(their_seen, their)
+    _put(todo & own_any, win_score - 1, best)
+    todo &= ~own_any
+    _put(todo & twice, 2 - win_score, best)
+    return todo & ~twice, once
+
+
+@helper
+def _read_children(
+    todo, once, high, j, m, own, own_seen, their, their_seen, misere, children, base, carry, child_first, best,
+):  # fmt: skip
+    """Raise each place of `todo` to the best score of a move, for the moves that it has to consider."""
+    for slot in range(m):
+        look = todo
+        if slot < LOW:
+            look &= _LACKS[j * LOW + slot]
+        elif high >> (slot - LOW) & 1:
+            continue
+        if once:
+            look &= (~once | their[slot]) if their_seen >> slot & 1 else ~once
+        if misere and own_seen >> slot & 1:
+            look &= ~own[slot]
+        if look == 0:
+            continue
+        high_part = carried(high << LOW, carry, slot)
+        while look:
+            i = lowest(look)
+            look &= look - 1
+            mask = carry[slot, 0, _NTH[j * _LONGEST + i]] | high_part
+            # An unsigned index avoids the test for a negative one, which counts from the end.
+            score = -np.int64(children[np.uint64(base[slot] + _place(mask, child_first))])
+            if score > best[i]:
+                best[i] = score
+
+
+@helper
 def _fill_page(
     x_is_mover, finished, misere, m, o_count, win_score, left, lines_left, wins, children, base, carry, child_first,
     page, place, x_threat, o_threat, best,
 ):  # fmt: skip
     """Fill the page that starts at `place`; `win_score` is the score of a game that ends with this many stones."""
-    start = 0 if m == o_count else _WORST
-    if finished:
-        start = win_score if misere else -win_score
+    ended = win_score if misere else -win_score
+    start = ended if finished else 0 if m == o_count else _WORST
     for high in range(1 << m >> LOW if m > LOW else 1):
         j = o_count - bit_count(high)
         if j < 0 or j > LOW:
@@ -199,49 +240,19 @@ def _fill_page(
         own, own_seen, their, their_seen = x_threat, x_seen, o_threat, o_seen
         if not x_is_mover:
             own, own_seen, their, their_seen = o_threat, o_seen, x_threat, x_seen
-        own_any, _ = _once_or_twice(own_seen, own)
-        once, twice = _once_or_twice(their_seen, their)
-        if misere:
-            once = twice = 0
 
-        todo = run & ~line
         for i in range(length):
             best[i] = start
-        if finished:
-            todo = 0
-        if misere:
-            _put(todo & own_any, 1 - win_score, best)
-        else:
-            _put(todo & own_any, win_score - 1, best)
-            todo &= ~own_any
-            _put(todo & twice, 2 - win_score, best)
-            todo &= ~twice
         if line:
             _put(line, UNREACHED, best)
             if x_is_mover:
-                _end(line, several, high, j, left, lines_left, win_score if misere else -win_score, best)
-
-        for slot in range(m):
-            look = todo
-            if slot < LOW:
-                look &= _LACKS[j * LOW + slot]
-            elif high >> (slot - LOW) & 1:
-                continue
-            if once:
-                look &= (~once | their[slot]) if their_seen >> slot & 1 else ~once
-            if misere and own_seen >> slot & 1:
-                look &= ~own[slot]
-            if look == 0:
-                continue
-            high_part = carried(high << LOW, carry, slot)
-            while look:
-                i = lowest(look)
-                look &= look - 1
-                mask = carry[slot, 0, _NTH[j * _LONGEST + i]] | high_part
-                # An unsigned index avoids the test for a negative one, which counts from the end.
-                score = -np.int64(children[np.uint64(base[slot] + _place(mask, child_first))])
-                if score > best[i]:
-                    best[i] = score
+                _end(line, several, high, j, left, lines_left, ended, best)
+        if not finished:
+            todo, once = _decide(run & ~line, own, own_seen, their, their_seen, misere, win_score, best)
+            _read_children(
+                todo, once, high, j, m, own, own_seen, their, their_seen, misere,
+                children, base, carry, child_first, best,
+            )  # fmt: skip
         for i in range(length):
             page[place] = best[i]
             place += 1
