@@ -1,20 +1,24 @@
 """The first solver: alpha-beta search from a position to the end of the game.
 
-It shares with the sweep the rules (lines, misère, what a score means) and the symmetries, and nothing
-else: no index, no pages, no search code. That is what makes their agreement worth something.
+It shares the rules (lines, misère, the meaning of a score) and the symmetries with the sweep, and nothing
+else: no index, no pages, no search code. The two solvers are independent, so their agreement is evidence.
 
-`search` gives the exact score for the side to move when it lies strictly between alpha and beta; a
-result of alpha or less is an upper bound of it, a result of beta or more a lower bound (fail-soft).
+`search` is fail-soft. A result strictly between alpha and beta is the exact score for the side to
+move; a result of alpha or less is an upper bound, a result of beta or more a lower bound.
 
-Before it looks at any move, a node counts the cells that would complete a line:
-- its own: it wins now; two of the opponent's: it loses in two plies; one: that move is forced;
-- else the soonest win is 3 plies away and the soonest loss 4, so the window can be cut to
-  those, and to 0 on the side of a player whom no open line is left.
-In misère play a node never completes a line unless it must; then it has lost.
+Before it tries any move, a node collects the cells that would complete a line:
 
-The transposition table holds one 64-bit word for a position: two bits say whether the score is
-exact or which bound it is, seven hold the score, and the rest the canonical position, which is the
-smallest image under the symmetries. A word is read and written at once, so threads can share it.
+- a cell for the side to move: it wins now;
+- two cells for the opponent: the side to move loses in 2 plies; one cell: that move is forced;
+- none: the earliest win is 3 plies away and the earliest loss 4, so the window is narrowed to their
+  scores; a player without an open line cannot win, so that player's side of the window is cut to 0.
+
+In misère play a node completes a line only if it has no other move; then it has lost.
+
+The transposition table has one 64-bit word for a position: 2 bits for the kind of score (exact, or
+which bound), 7 bits for the score, and the rest for the position in canonical form, which is its
+smallest image under the symmetries. Words are read and written atomically, so threads can share the
+table.
 """
 
 from collections.abc import Sequence
@@ -29,7 +33,7 @@ from solver.kernels.bits import bit_count, lowest
 from solver.kernels.jit import helper, jit
 
 NODES, CUTOFFS, HITS, ABANDONED = range(4)
-"""What a search counts, at the start of its memory."""
+"""Indexes into a search's memory: what it counts."""
 
 _CELLS, _MISERE, _PRUNE, _LIMIT, _LINES, _LAST_LINE, _GROUP = range(4, 11)
 _ORDER = 16
@@ -43,12 +47,12 @@ _MULTIPLIER = -7046029254386353131  # 2**64 over the golden ratio: spreads keys 
 
 
 class AlphaBeta:
-    """A search of one game, with a table that all its searches share."""
+    """Alpha-beta search of one game, with a transposition table that all its searches share."""
 
     def __init__(
         self, game: Game, group: Sequence[Symmetry], *, prune: bool = True, table_bits: int = 20, limit: int = 0
     ) -> None:
-        """Without `prune` it looks at every move of every position; `limit` nodes end a search undecided."""
+        """Prepare to search `game`. Without `prune`, try every move; with a `limit`, give up after that many nodes."""
         self.game = game
         images = _image_rows(group).ravel()
         lines = _IMAGES + len(images)
@@ -62,14 +66,14 @@ class AlphaBeta:
         self.memory[lines:] = game.lines
 
     def beside(self) -> "AlphaBeta":
-        """Another search of the same game for another thread: it shares the table and counts for itself."""
+        """Return a search for another thread: it shares the table and has counters of its own."""
         other = copy(self)
         other.memory = self.memory.copy()
         other.memory[:_CELLS] = 0
         return other
 
     def score(self, position: Position) -> int | None:
-        """The exact score for the side to move; None if the search was given up at its limit."""
+        """Return the exact score for the side to move; None if the search was given up at its limit."""
         over = position.score_if_over()
         if over is not None:
             return over
@@ -80,22 +84,22 @@ class AlphaBeta:
 
     @property
     def nodes(self) -> int:
-        """How many positions were visited."""
+        """The number of positions visited."""
         return int(self.memory[NODES])
 
     @property
     def cutoffs(self) -> int:
-        """How often one move's score made all later moves of a position needless."""
+        """How often a move's score made the remaining moves of a position irrelevant."""
         return int(self.memory[CUTOFFS])
 
     @property
     def hits(self) -> int:
-        """How often a position was found in the table."""
+        """How often the table had an entry for a position."""
         return int(self.memory[HITS])
 
 
 def _image_rows(group: Sequence[Symmetry]) -> np.ndarray:
-    """[byte, value, symmetry]: the image of eight cells under each symmetry, side by side."""
+    """Return a table [byte, value, symmetry_id]: the image of eight cells under each symmetry."""
     rows = np.zeros((_BYTES, 256, len(group)), np.int64)
     for cell, moved in enumerate(np.array(group, np.int64).T):
         byte, bit = divmod(cell, 8)
@@ -105,7 +109,7 @@ def _image_rows(group: Sequence[Symmetry]) -> np.ndarray:
 
 @helper
 def _threats(own, their, memory):
-    """The cells that complete a line of `own`, those that do of `their`, and whether each has a line open."""
+    """Return the cells that complete a line for `own` and for `their`, and whether each has an open line."""
     win = lose = own_open = their_open = 0
     for i in range(memory[_LINES], memory[_LAST_LINE]):
         line = memory[i]
@@ -123,13 +127,29 @@ def _threats(own, their, memory):
 
 
 @helper
+def _bounds(moves, win, lose, own_open, their_open, misere, win_score):
+    """Return the moves to consider, and a lower and an upper bound of the score; equal bounds are the score."""
+    if misere:
+        moves &= ~win
+        if moves == 0:
+            return moves, 1 - win_score, 1 - win_score
+        return moves, (3 - win_score) * own_open, (win_score - 2) * their_open
+    if win:
+        return moves, win_score - 1, win_score - 1
+    if lose & (lose - 1):
+        return moves, 2 - win_score, 2 - win_score
+    return lose or moves, (4 - win_score) * their_open, (win_score - 3) * own_open
+
+
+@helper
 def _row(cells, byte, memory):
+    """Return where the images of one byte of a set start."""
     return _IMAGES + (byte << 8 | (cells >> 8 * byte & 255)) * memory[_GROUP]
 
 
 @helper
 def _key(own, their, memory):
-    """The canonical position: the smallest image of `own`, then of `their`."""
+    """Return the position in canonical form: its smallest image, comparing `own` first."""
     a, b, c, d = _row(own, 0, memory), _row(own, 1, memory), _row(own, 2, memory), _row(own, 3, memory)
     e, f, g, h = _row(their, 0, memory), _row(their, 1, memory), _row(their, 2, memory), _row(their, 3, memory)
     key = 1 << 62
@@ -142,7 +162,7 @@ def _key(own, their, memory):
 
 @helper
 def _find(key, table):
-    """The slot of a position in the table, or the one to put it in."""
+    """Return the slot of a position in the table, or the slot to store it in."""
     mixed = key * _MULTIPLIER
     bucket = (mixed ^ mixed >> 32) & (len(table) - _BUCKET)
     for slot in range(bucket, bucket + _BUCKET):
@@ -151,38 +171,36 @@ def _find(key, table):
     return bucket + (mixed >> 60 & (_BUCKET - 1))
 
 
+@helper
+def _look_up(key, word, alpha, beta, memory):
+    """Return whether the word of a slot decides the position under this window, and the score in it."""
+    if word == 0 or word >> _WORD_BITS != key:
+        return False, 0
+    memory[HITS] += 1
+    score, bound = (word >> 2 & 127) - 64, word & 3
+    return bound == _EXACT or (bound == _AT_LEAST and score >= beta) or (bound == _AT_MOST and score <= alpha), score
+
+
 @jit("int64(int64, int64, int64, int64, int64[::1], int64[::1])")
 def search(own, their, alpha, beta, memory, table):
-    """The score of a game that is not over, for the side whose cells are `own` and whose turn it is.
+    """Return the score of an open position for the side to move, whose cells are `own`.
 
-    `memory` is all that it knows in one array: each array that is handed down through the recursion is
-    counted in and out at every node, and ten of them take longer than the search itself.
+    `memory` holds everything in one array: numba updates a reference count for each array that it
+    passes down the recursion, and for ten arrays that takes longer than the search itself.
     """
     memory[NODES] += 1
     if memory[_LIMIT] and memory[NODES] > memory[_LIMIT]:
         memory[ABANDONED] = 1
         return 0
     misere, prune = memory[_MISERE], memory[_PRUNE]
-    worth = memory[_CELLS] + 1 - bit_count(own | their)
+    win_score = memory[_CELLS] + 1 - bit_count(own | their)
     moves = ((1 << memory[_CELLS]) - 1) & ~(own | their)
     if moves == 0:
         return 0
 
     win, lose, own_open, their_open = _threats(own, their, memory)
     if prune:
-        if misere:
-            moves &= ~win
-            if moves == 0:
-                return 1 - worth
-            upper, lower = (worth - 2) * their_open, (3 - worth) * own_open
-        else:
-            if win:
-                return worth - 1
-            if lose & (lose - 1):
-                return 2 - worth
-            if lose:
-                moves = lose
-            upper, lower = (worth - 3) * own_open, (4 - worth) * their_open
+        moves, lower, upper = _bounds(moves, win, lose, own_open, their_open, misere, win_score)
         if upper <= alpha or upper <= lower:
             return upper
         if lower >= beta:
@@ -191,12 +209,9 @@ def search(own, their, alpha, beta, memory, table):
 
     key = _key(own, their, memory)
     slot = _find(key, table)
-    word = table[slot]
-    if word and word >> _WORD_BITS == key:
-        memory[HITS] += 1
-        score, bound = (word >> 2 & 127) - 64, word & 3
-        if bound == _EXACT or (bound == _AT_LEAST and score >= beta) or (bound == _AT_MOST and score <= alpha):
-            return score
+    known, score = _look_up(key, table[slot], alpha, beta, memory)
+    if known:
+        return score
 
     best, floor = -127, alpha
     group = _ORDER
@@ -206,7 +221,7 @@ def search(own, their, alpha, beta, memory, table):
         cell = lowest(moves & memory[group])
         moves ^= 1 << cell
         if win >> cell & 1:
-            score = 1 - worth if misere else worth - 1
+            score = 1 - win_score if misere else win_score - 1
         else:
             score = -search(their, own | 1 << cell, -beta, -floor, memory, table)
             if memory[ABANDONED]:
