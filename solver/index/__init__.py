@@ -1,1 +1,1 @@
-"""Where every position has its place, up to symmetry."""
+"""The index: symmetries, canonical forms, and the place of every position."""

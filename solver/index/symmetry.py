@@ -1,11 +1,12 @@
 """Symmetries: the permutations of the cells that map the set of lines onto itself.
 
-They are discovered from the lines and never listed by hand. 4,4,4 has 32: the square's 8, times 4
+They are discovered from the lines, not listed by hand. 4,4,4 has 32: the 8 of the square, times 4,
 because swapping the inner and the outer rows together with the same columns keeps all ten lines.
 
-A symmetry is a tuple `g` with `g[cell]` the image of `cell`; the image of a set is the set of the
-images. Any subgroup is sound for everything built on it, so a group of more than `LARGEST` is cut
-down to the symmetries that leave some of its cells in place, which are a subgroup.
+A symmetry is a tuple `g`, where `g[cell]` is the image of `cell`; the image of a set is the set of the
+images. A symmetry's id is its index in the group. Any subgroup is sound for everything built on it, so
+a group with more than `LARGEST` symmetries is cut down to those that fix the first few cells, which
+form a subgroup.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,16 +21,16 @@ Symmetry = tuple[int, ...]
 
 
 def symmetries(game: Game) -> tuple[Symmetry, ...]:
-    """The game's symmetries, sorted, the identity first; a subgroup if they are more than LARGEST."""
-    for held in range(game.cells + 1):
-        found = list(islice(_automorphisms(game, held), LARGEST + 1))
+    """Return the game's symmetries, sorted, the identity first; a subgroup if there are more than LARGEST."""
+    for fixed in range(game.cells + 1):
+        found = list(islice(_automorphisms(game, fixed), LARGEST + 1))
         if len(found) <= LARGEST:
             return tuple(sorted(found))
-    raise AssertionError("holding every cell leaves the identity alone")
+    raise AssertionError("with every cell fixed only the identity is left")
 
 
 def image(g: Sequence[int], cells: int) -> int:
-    """The image of a set of cells under one symmetry, cell by cell."""
+    """Return the image of a set of cells under one symmetry, cell by cell."""
     moved = 0
     while cells:
         low = cells & -cells
@@ -39,7 +40,7 @@ def image(g: Sequence[int], cells: int) -> int:
 
 
 def inverse(g: Sequence[int]) -> Symmetry:
-    """The symmetry that undoes `g`."""
+    """Return the symmetry that undoes `g`."""
     back = [0] * len(g)
     for cell, moved in enumerate(g):
         back[moved] = cell
@@ -47,20 +48,20 @@ def inverse(g: Sequence[int]) -> Symmetry:
 
 
 class Images:
-    """The images of a set under every symmetry of a group.
+    """Compute images of sets under the symmetries of a group.
 
-    A set is taken in chunks of eight cells. Each chunk's images are computed when first met, from
-    those of a set with one cell less, and kept, so a fresh process pays only for what it asks.
+    A set is split into chunks of eight cells. The images of a chunk are computed when first needed, from
+    those of the chunk with one cell less, and cached, so a fresh process computes only what it uses.
     """
 
     def __init__(self, group: Sequence[Symmetry]) -> None:
-        """Prepare the images of single cells under each symmetry in `group`."""
+        """Compute the images of single cells under each symmetry in `group`."""
         self._known = _Chunks({0: (0,) * len(group)})
         for cell, moved in enumerate(zip(*group, strict=True)):
             self._known[1 << cell] = tuple([1 << target for target in moved])
 
     def of(self, cells: int) -> Sequence[int]:
-        """The images of a set of cells, in the group's order."""
+        """Return the images of a set of cells under every symmetry, in the group's order."""
         chunk = cells & 0xFF
         images: Sequence[int] = self._known[chunk]
         window = 0xFF
@@ -70,12 +71,12 @@ class Images:
             images = list(map(or_, images, self._known[chunk]))
         return images
 
-    def one(self, cells: int, which: int) -> int:
-        """The image of a set of cells under the symmetry of that number."""
+    def one(self, cells: int, symmetry_id: int) -> int:
+        """Return the image of a set of cells under one symmetry."""
         moved, window = 0, 0xFF
         while cells:
             chunk = cells & window
-            moved |= self._known[chunk][which]
+            moved |= self._known[chunk][symmetry_id]
             cells ^= chunk
             window <<= 8
         return moved
@@ -88,11 +89,12 @@ class _Chunks(dict[int, tuple[int, ...]]):
         return found
 
 
-def _automorphisms(game: Game, held: int) -> Iterator[Symmetry]:
-    """Every permutation that keeps the set of lines and leaves cells 0..held-1 in place.
+def _automorphisms(game: Game, fixed: int) -> Iterator[Symmetry]:
+    """Yield every permutation that keeps the set of lines and fixes the cells 0..fixed-1.
 
-    A cell may only go where the lines through it have the same sizes, and a pair of cells only where the
-    lines through both have; and what is placed of a line must lie in one of that size, or be it.
+    Backtracking, with three tests for each cell that is placed. The lines through the cell and those
+    through its image must have the same sizes; so must the lines through each pair of it and an earlier
+    cell; and the image of each line, as far as its cells are placed, must lie in a line of the same size.
     """
     cells = game.cells
     kind = _kinds(game)
@@ -100,37 +102,40 @@ def _automorphisms(game: Game, held: int) -> Iterator[Symmetry]:
     sized = [[(line, line.bit_count()) for line in through] for through in game.lines_through]
     g: list[int] = []
 
-    def place(cell: int, taken: int) -> Iterator[Symmetry]:
+    def extend(cell: int, taken: int) -> Iterator[Symmetry]:
         if cell == cells:
             yield tuple(g)
             return
-        for target in [cell] if cell < held else range(cells):
+        for target in [cell] if cell < fixed else range(cells):
             if taken >> target & 1 or kind[cell][cell] != kind[target][target]:
                 continue
             if any(kind[cell][other] != kind[target][g[other]] for other in range(cell)):
                 continue
             g.append(target)
             if all(_fits(image(g, part), size, sized[target]) for part, size in parts[cell]):
-                yield from place(cell + 1, taken | 1 << target)
+                yield from extend(cell + 1, taken | 1 << target)
             g.pop()
 
-    return place(0, 0)
+    return extend(0, 0)
 
 
 def _parts(game: Game, cell: int) -> list[tuple[int, int]]:
-    """What is placed of each line with a cell, if it is more than a pair, or all; and the size of the line."""
+    """Return, for each line through a cell, its cells up to this one, and its size.
+
+    Parts of one or two cells are left out unless they are a whole line: `_kinds` covers them.
+    """
     placed = (2 << cell) - 1
     parts = [(line & placed, line) for line in game.lines_through[cell]]
     return [(part, line.bit_count()) for part, line in parts if part == line or part.bit_count() > 2]
 
 
 def _fits(part: int, size: int, lines: list[tuple[int, int]]) -> bool:
-    """Whether one of the lines, of that size, contains the part."""
+    """Return whether a line of this size contains the part."""
     return any(part & line == part and length == size for line, length in lines)
 
 
 def _kinds(game: Game) -> list[list[int]]:
-    """For each pair of cells a number: the same wherever the lines through both have the same sizes."""
+    """Return a number for each pair of cells: equal numbers mean that the lines through both have equal sizes."""
     numbers: dict[tuple[int, ...], int] = {}
 
     def kind(pair: int) -> int:

@@ -1,1 +1,1 @@
-"""Compiling: the one set of numba options, the cache of compiled kernels, and bit operations."""
+"""Compilation with numba: one set of options, the cache of compiled kernels, and bit operations."""

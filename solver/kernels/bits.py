@@ -1,7 +1,7 @@
 """Bit sets inside kernels: two machine instructions, and tables that permute a set.
 
-A table takes a set apart into chunks of CHUNK bits, and holds the image of every chunk: the image
-of the whole is the union. Four chunks are enough for any board that is solved.
+A table splits a set into chunks of CHUNK bits and holds the image of every possible chunk; the union of
+these is the image of the set. Four chunks are enough for every board that can be solved.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,39 +20,39 @@ WIDTH = 1 << CHUNK
 
 
 def permuting(images: Sequence[Sequence[int]]) -> np.ndarray:
-    """The tables of several permutations: `carried(set, tables, i)` moves bit b to images[i][b]."""
+    """Return tables for several permutations: with them, `carried(mask, tables, i)` moves bit b to images[i][b]."""
     tables = np.zeros((len(images), CHUNKS, WIDTH), np.uint32)
     for bit, moved in enumerate(np.array(images, np.uint32).T):
         chunk, bit = divmod(bit, CHUNK)
-        half = tables[:, chunk, : 1 << bit]
-        tables[:, chunk, 1 << bit : 2 << bit] = half | (np.uint32(1) << moved)[:, None]
+        without = tables[:, chunk, : 1 << bit]
+        tables[:, chunk, 1 << bit : 2 << bit] = without | (np.uint32(1) << moved)[:, None]
     return tables
 
 
 @helper
-def carried(mask, tables, which):
-    """The image of a set."""
+def carried(mask, tables, table_id):
+    """Return the image of a set."""
     return np.int64(
-        tables[which, 0, mask & WIDTH - 1]
-        | tables[which, 1, mask >> CHUNK & WIDTH - 1]
-        | tables[which, 2, mask >> 2 * CHUNK & WIDTH - 1]
-        | tables[which, 3, mask >> 3 * CHUNK & WIDTH - 1]
+        tables[table_id, 0, mask & WIDTH - 1]
+        | tables[table_id, 1, mask >> CHUNK & WIDTH - 1]
+        | tables[table_id, 2, mask >> 2 * CHUNK & WIDTH - 1]
+        | tables[table_id, 3, mask >> 3 * CHUNK & WIDTH - 1]
     )
 
 
 @helper
-def fill_table(m, moved, tables, which):
-    """Set one table to move bit b to moved[b], or to drop it where that is -1, for bits below m."""
+def fill_table(m, moved, tables, table_id):
+    """Fill one table so that it moves each bit b below m to moved[b], or drops it if that is -1."""
     for b in range(m):
         chunk, bit = b // CHUNK, b % CHUNK
         image = 1 << moved[b] if moved[b] >= 0 else 0
         for mask in range(1 << bit):
-            tables[which, chunk, mask | 1 << bit] = tables[which, chunk, mask] | image
+            tables[table_id, chunk, mask | 1 << bit] = tables[table_id, chunk, mask] | image
 
 
 @helper
 def next_mask(mask):
-    """The next larger set, as a number, with as many bits."""
+    """Return the next larger number with the same number of bits."""
     if mask == 0:
         return 0
     low = mask & -mask
@@ -61,7 +61,7 @@ def next_mask(mask):
 
 
 def _instruction(emit: Callable[[Any, Any], Any]) -> Callable[..., int]:
-    """An operation on one 64-bit set that is a machine instruction, to be called by kernels alone."""
+    """Return a function, for kernels only, that applies one machine instruction to a 64-bit set."""
 
     def typed(typing_context: Any, mask: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -74,7 +74,7 @@ def _instruction(emit: Callable[[Any, Any], Any]) -> Callable[..., int]:
 
 
 lowest = _instruction(lambda builder, mask: builder.cttz(mask, ir.Constant(ir.IntType(1), 1)))
-"""The number of the lowest set bit of a set that is not empty."""
+"""Return the index of the lowest set bit of a set, which must not be empty."""
 
 bit_count = _instruction(lambda builder, mask: builder.ctpop(mask))
-"""How many bits are set."""
+"""Return the number of set bits."""

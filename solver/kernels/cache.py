@@ -1,7 +1,8 @@
-"""Where compiled kernels are kept between two processes, so that only the first one compiles.
+"""The cache of compiled kernels, so that only the first process compiles.
 
-It is a folder of the user's, never one beside the source: an installed package may be read-only. This
-module does not import numba, which reads the folder's name from the environment once, when imported.
+It is in the user's cache folder, never next to the source, because an installed package may be
+read-only. numba reads the folder's name from the environment once, when it is imported, so this module
+must be imported first and does not import numba itself.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from solver.folders import cache_folder
 
 
 def source_digest(package: Path) -> str:
-    """Digest every Python file below a package: numba itself notices a change in a kernel's own file only."""
+    """Return a digest of every Python file in a package: numba notices changes only in a kernel's own file."""
     sources = sorted((str(file.relative_to(package)), file.read_bytes()) for file in package.rglob("*.py"))
     return hashlib.sha256(repr(sources).encode()).hexdigest()[:12]
 
@@ -38,12 +39,12 @@ KEEP = _usable(CACHE)
 
 
 def is_cached(kernel: str) -> bool:
-    """Whether a kernel was compiled before, or there is nowhere to keep it in any case."""
+    """Return whether a kernel is in the cache, or there is no usable cache folder."""
     return not KEEP or any(CACHE.glob(f"*/*.{kernel}-*.nbi"))
 
 
 def forget(kernel: str) -> None:
-    """Delete what is kept of a kernel, so that the next process writes it anew."""
+    """Delete a kernel's files, so that the next process compiles and caches it again."""
     with suppress(OSError):
         for file in CACHE.glob(f"*/*.{kernel}-*.nb?"):
             file.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""The one way in which this project compiles: every numba option, and what each is for.
+"""The only place that calls numba's compiler: every option, and what it is for.
 
-Where compiled code cannot be kept, or where a kept file is damaged, a kernel is compiled for this
-process alone and nothing is said, because nothing is wrong with the answer.
+If compiled code cannot be cached, or a cached file is damaged, the kernel is compiled for this process
+only. There is no warning, because the results are not affected.
 """
 
 import gc
@@ -10,25 +10,25 @@ from typing import Any
 
 from solver.kernels.cache import KEEP, forget
 
-import numba  # isort: skip  (solver.kernels.cache says where it keeps what it compiles)
+import numba  # isort: skip  (solver.kernels.cache must set its cache folder first)
 from numba.extending import register_jitable  # isort: skip
 
 Function = Callable[..., Any]
 
 
 def jit(signature: str) -> Callable[[Function], Function]:
-    """Compile for one explicit signature, at import; the way for what Python calls.
+    """Return a decorator that compiles a function for one signature at import, for functions that Python calls.
 
-    nogil lets threads run side by side, error_model="numpy" drops the test for a zero divisor, and
-    cache spares a user's second start the compiling.
+    nogil lets threads run in parallel, error_model="numpy" omits the test for a zero divisor, and cache
+    makes every start but the first fast.
     """
 
     def compiled(function: Function) -> Function:
         try:
             return _njit(signature, function, cache=KEEP)
         except Exception:
-            # A damaged cache file fails in as many ways as unpickling can. Without it, a fault of
-            # the kernel's own shows itself again, and is raised.
+            # Loading a damaged cache file can raise anything that unpickling can. If the fault is in the
+            # kernel itself, compiling without the cache raises it again.
             forget(function.__name__)
             return _njit(signature, function, cache=False)
 
@@ -36,14 +36,14 @@ def jit(signature: str) -> Callable[[Function], Function]:
 
 
 def helper(function: Function) -> Function:
-    """Leave a function to be compiled with the kernels that call it, and for them alone."""
+    """Mark a function as compiled only together with the kernels that call it."""
     kernel: Function = register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     return kernel
 
 
 def _njit(signature: str, function: Function, *, cache: bool) -> Function:
     collecting = gc.isenabled()
-    gc.disable()  # compiling makes much and drops little: looking for garbage would be a fifth of its time
+    gc.disable()  # compiling allocates much and frees little: collection would take a fifth of the time
     try:
         kernel: Function = numba.njit(signature, cache=cache, nogil=True, error_model="numpy")(function)
     finally:

@@ -1,1 +1,1 @@
-"""Solving a game with both solvers, and building or verifying its store."""
+"""Solve a game with both solvers, and build or verify its store."""

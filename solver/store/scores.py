@@ -152,7 +152,7 @@ class Scores:
 
     def _contradiction(self, x: int, o: int) -> StoreDamaged:
         """Return the error for a legal position that the store marks as unreached, or one with such a child."""
-        return self.store.damaged(f"it says that no game reaches or leaves board {self._board(x, o)!r}")
+        return self.store.damaged(f"it marks board {self._board(x, o)!r} or a child of it as unreached")
 
     def _board(self, x: int, o: int) -> str:
         return str(Position(self._game, x, o))

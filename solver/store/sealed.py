@@ -1,17 +1,23 @@
-"""A sealed file: one that LMDB is led through only where it is as it was written.
+"""A sealed file: an LMDB file whose pages are compared with their checksums before LMDB reads them.
 
-LMDB follows the pointers in its pages without asking, and one wrong bit there can end a process. So
-behind its pages a file has their checksums (solver/store/store.py says how), and each page on the way to a key is
-compared with its own before LMDB takes that way. The way is short: from the root through two or three branch
-pages to a leaf, in each of which the key is looked up like a word in a dictionary.
+LMDB follows the pointers in its pages without checking them, and one wrong bit there can crash the
+process. So a sealed file has the checksums of its pages at its end (solver/store/store.py describes the
+format), and before LMDB looks up a key, every page on the path to that key is checked. The path is short:
+from the root through two or three branch pages to a leaf, with a binary search in each.
 
-    page    8 bytes   its number; then 2 bytes unused, 2 of flags, and 2 that say where its list of nodes ends
-            16 on     the list: 2 bytes for each node, where it is in the page, in the order of their keys
-    node    8 bytes   in a branch page 6 for the number of the page that it leads to; the last 2 for the key's length
-            then      the key: it leads to keys from this one on, the first node to all below the second
-    meta    page 0 or 1, the one with the larger number at 144: the root's number is at 128
+(In this module a page is one of LMDB's, not of the index.)
 
-All numbers are as the machine has them, which in all that numba compiles for is little-endian.
+    page    offset 0    8 bytes   its number
+                   8    2 bytes   unused
+                  10    2 bytes   flags
+                  12    2 bytes   where its list of nodes ends
+                  16              the list of nodes: for each, 2 bytes with its offset, in the order of their keys
+    node    offset 0    8 bytes   in a branch page: 6 bytes for the child's page number, 2 for the key's length
+                   8              the key. The child has the keys from this one on; the first node's
+                                  child has all keys below the second node's.
+    meta    page 0 or 1, whichever has the larger number at offset 144; the root's page number is at 128
+
+All numbers have the machine's byte order, which is little-endian wherever numba runs.
 """
 
 import os
@@ -36,14 +42,14 @@ _ROOT, _WRITTEN = Struct("<128xQ"), Struct("<144xQ")
 
 
 class Damaged(ValueError):
-    """A file that is not as it was written."""
+    """The file is not as it was written."""
 
 
 class Seal:
-    """The checksums of a file's pages, and which of them were found right."""
+    """The checksums of a file's pages. Branch pages that were correct once are kept and not read again."""
 
     def __init__(self, file: int) -> None:
-        """Read them from the end of an open file, which is not closed here."""
+        """Read the seal at the end of an open file; the caller closes the file."""
         self._file = file
         size = os.fstat(file).st_size
         tail = os.pread(file, _TAIL, max(size - _TAIL, 0))
@@ -59,14 +65,14 @@ class Seal:
         self._root: int = _ROOT.unpack_from(newest)[0]
 
     def check_all(self) -> None:
-        """Nothing, if every page is as it was written; else Damaged."""
+        """Raise Damaged unless every page matches its checksum."""
         for number in range(self.pages):
             self._page(number)
 
-    def check_way(self, key: bytes) -> None:
-        """Nothing, if every page on the way to the first key that is not below this one is right; else Damaged."""
+    def check_path_to(self, key: bytes) -> None:
+        """Raise Damaged unless every page on the path to the first key at or after this one matches its checksum."""
         number: int | None = self._root
-        beyond = None  # the page that has, or leads to, what follows all that `number` does
+        beyond = None  # the page whose keys come next after all keys under `number`
         while number is not None:
             page = self._branches.get(number) or self._page(number)
             flags, end = _PAGE.unpack_from(page)
@@ -77,10 +83,10 @@ class Seal:
                 number, beyond, key = beyond, None, b""
                 continue
             self._branches[number] = page
-            taken = bisect_right(range(1, count), key, key=partial(_key, page))
-            if taken + 1 < count:
-                beyond = _child(page, taken + 1)
-            number = _child(page, taken)
+            chosen = bisect_right(range(1, count), key, key=partial(_key, page))
+            if chosen + 1 < count:
+                beyond = _child(page, chosen + 1)
+            number = _child(page, chosen)
 
     def _page(self, number: int) -> bytes:
         page = os.pread(self._file, self._page_size, number * self._page_size)
@@ -91,24 +97,26 @@ class Seal:
 
 
 def _key(page: bytes, node: int) -> bytes:
+    """Return the key of a node."""
     at = _AT.unpack_from(page, _LIST + _AT.size * node)[0]
     start = at + _NODE.size
     return page[start : start + _NODE.unpack_from(page, at)[2]]
 
 
 def _child(page: bytes, node: int) -> int:
+    """Return the number of the page that a node of a branch page leads to."""
     low, high, _ = _NODE.unpack_from(page, _AT.unpack_from(page, _LIST + _AT.size * node)[0])
     return int(low | high << 32)
 
 
 def _tail(sums: bytes, page_size: int) -> bytes:
-    """What stands behind the checksums."""
+    """Return what follows the checksums."""
     size = page_size.to_bytes(_NUMBER)
     return size + zlib.crc32(sums + size).to_bytes(_NUMBER)
 
 
 def seal(file: BinaryIO, page_size: int) -> None:
-    """Put the seal behind the pages of a file that is open for reading and writing."""
+    """Append the seal to the pages of a file that is open for reading and writing."""
     sums = bytearray()
     while page := file.read(page_size):
         sums += zlib.crc32(page).to_bytes(_NUMBER)
@@ -116,14 +124,14 @@ def seal(file: BinaryIO, page_size: int) -> None:
 
 
 class SealedFile:
-    """An LMDB file opened for reading. Whatever is read of it was compared with its seal first.
+    """An LMDB file opened for reading, in which every page is checked before LMDB reads it.
 
-    LMDB lets a process open a file but once: whoever opens the same again shares it, threads and forked
-    processes too.
+    LMDB allows a process to open a file only once, so `open_sealed` gives all users of a file the same
+    object, in all threads and forked processes.
     """
 
     def __init__(self, path: str) -> None:
-        """Open the file; Damaged, lmdb.Error or OSError if that cannot be."""
+        """Open the file; raise Damaged, lmdb.Error or OSError if that fails."""
         self._descriptor = os.open(path, os.O_RDONLY)
         try:
             self._seal = Seal(self._descriptor)
@@ -136,27 +144,27 @@ class SealedFile:
             raise
         self._users = 1
         self.count: int = self._environment.stat()["entries"]
-        """How many keys there are."""
+        """The number of keys."""
 
     def at_or_after(self, key: bytes) -> tuple[bytes, bytes] | None:
-        """The first key that is not below this one, and its value."""
-        self._seal.check_way(key)
+        """Return the first key at or after this one, with its value; None if there is none."""
+        self._seal.check_path_to(key)
         with self._environment.begin() as transaction:
             cursor = transaction.cursor()
             return cursor.item() if cursor.set_range(key) else None
 
     def check_all(self) -> None:
-        """Nothing, if the whole file is as it was written; else Damaged."""
+        """Raise Damaged unless every page of the file matches its checksum."""
         self._seal.check_all()
 
     def items(self) -> Iterator[tuple[bytes, bytes]]:
-        """All keys and values, in order."""
+        """Check the whole file, then yield all keys and values in order."""
         self.check_all()
         with self._environment.begin() as transaction:
             yield from transaction.cursor()
 
     def close(self) -> None:
-        """Let go of the file, if nobody else has it open."""
+        """Close the file unless it has other users."""
         with opening:
             self._users -= 1
             if not self._users:
@@ -171,16 +179,16 @@ class SealedFile:
 
 
 _open_files: dict[tuple[int, int], SealedFile] = {}
-"""What is open, by device and inode."""
+"""The open files, by device and inode."""
 
 opening = Lock()
-"""Held while that changes, and by whoever lets go of a file; a process is forked with it free."""
+"""Held while `_open_files` or a count of users changes. Forks wait for it, so that children get it unlocked."""
 
 os.register_at_fork(before=opening.acquire, after_in_parent=opening.release, after_in_child=opening.release)
 
 
 def open_sealed(path: str) -> SealedFile:
-    """The file at a path; Damaged, lmdb.Error or OSError if it cannot be opened."""
+    """Return the file at a path, shared with its other users; raise Damaged, lmdb.Error or OSError if that fails."""
     with opening:
         while True:
             status = os.stat(path)
@@ -191,7 +199,7 @@ def open_sealed(path: str) -> SealedFile:
             except (Damaged, lmdb.Error):
                 if os.path.samestat(os.stat(path), status):
                     raise
-                continue  # another file was put in its place meanwhile
+                continue  # the file was replaced meanwhile
             if os.path.samestat(os.stat(path), status):
                 if shared:
                     shared._users += 1

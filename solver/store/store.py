@@ -1,39 +1,59 @@
-"""The store: one LMDB file that holds every score of a game. This page is all that is needed to read it.
+"""The store: one LMDB file with every score of a game. This docstring is all you need to read one.
 
-The file is an LMDB environment of one unnamed database. It holds records, in the order of their
-keys, and one manifest.
+The file is an LMDB environment with one unnamed database, which holds records, in the order of their
+keys, and one manifest. Cells are numbered row by row from 0, holes in the board left out. A set of cells
+is a bit mask.
 
-A **record** holds pages of some consecutive halves of a layer (solver/index/places.py says what halves, pages
-and places are), those where X is to move, so that there are as many O's as X's:
+A **half** is X's cells in canonical form: the smallest image of the set, as a number, under the
+symmetries in the manifest. A symmetry g maps cell c to cell g[c]. A **page** has one score for each
+way to put O's on the cells outside the half, for one number of O's. To find a position, apply the
+symmetry that gives the half to O's cells too. Number the cells outside the half 0, 1, 2, ... in order;
+if O is on numbers b_0 < b_1 < ..., the position's **place** in the page, counted from 0, is
+C(b_0, 1) + C(b_1, 2) + C(b_2, 3) + ... (solver/index/places.py explains more).
 
-    key      1 byte    how many cells are empty
-             4 bytes   the last half in the record, as a big-endian number
+A **record** holds the pages of some consecutive halves with the same number of cells. Only pages
+where X is to move are stored, so there are as many O's as X's:
+
+    key      1 byte    the number of empty cells
+             4 bytes   the last half in the record, big-endian
     value    4 bytes   CRC-32 of the key followed by the rest of the value, big-endian
              the rest  a zlib stream of
-                           4 bytes for each half: the half, big-endian, ascending
-                           the halves' pages in the same order, a byte for each place:
-                           the score for the side to move, as a signed number
+                           for each half 4 bytes: the half, big-endian, ascending
+                           the halves' pages in the same order, with one byte for each place:
+                           the score for the side to move, a signed number
 
-So a half's record is the first whose key is not below (empty, half). A score is `cells + 1 - stones
-on the board when the game ends under best play`, negated if the side to move loses, 0 for a draw;
--128 marks a place that no game reaches. Halves with a line of X's have no page.
+So the record of a half is the first one whose key is (empty, half) or greater. A score is `cells + 1 -
+stones on the board when the game ends with best play`, negated if the side to move loses, and 0 for a
+draw; -128 marks a place that no game reaches. Halves that contain a line have no page.
 
-Where O is to move nothing is stored, because it stands one page away: O's moves leave the half as it
-is, so all of them lead into the page of that half with one O more. The score is the largest that one
-of them has, which is that of its place with the sign changed; on a full board it is 0.
+Positions with O to move are not stored, because their scores follow from a single page: O's moves
+leave the half as it is, so they all lead to the page of the same half with one O more. The score is
+the best score of a move, which is the score at the place it leads to, negated. On a full board it is 0.
 
-The **manifest** stands under the key `manifest`: 4 bytes of CRC-32 as above and a JSON object that
-names the format, the game and its lines, the symmetries under which halves were chosen, the counts
-of positions by ply, and the digest. It depends on the game alone, and is made in three steps of BLAKE2b
-with 32 bytes: of each page; of each layer, over the number of empty cells and the half as they stand in
-a key, and the page's digest, for all pages in order; and of the layers' digests in order.
+The **manifest** has the key `manifest`. Its value is 4 bytes of CRC-32 as above, then a JSON object:
 
-After LMDB's last page stands the **seal**: the CRC-32 of each page in order, 4 bytes each, the size of a
-page, 4 bytes, and the CRC-32 of all these, all big-endian. Whoever trusts the file can do without; how a
-damaged one is kept from leading LMDB astray is said in solver/store/sealed.py.
+    format      the version of this format
+    tool        the program that wrote the file
+    game        the name, rows, columns and lines (masks of cells), and whether completing a line loses
+                (misere); if the board has holes, a mask of them, over rows * columns squares (holes)
+    symmetries  the permutations of the cells that define halves
+    score       the score of the empty board
+    plies       for each number of stones, the counts of positions: reachable and, up to symmetry,
+                all (canonical), by result for the side to move (wins, draws, losses), and over
+    digest      the digest of all pages, in hexadecimal
 
-A store is opened read-only and without a lock, and never changes; solver/store/writer.py writes it, and
-solver/store/scores.py finds a position's score in it.
+The digest depends only on the game. It is computed in three steps with 32 bytes of BLAKE2b: the
+digest of each page; for each layer, the digest of its pages' entries in order, where an entry is the
+number of empty cells and the half, as in a key, and the page's digest; and the digest of all layers'
+digests, in the order of the keys. A layer is all halves with the same number of cells.
+
+After LMDB's last page comes the **seal**: the CRC-32 of each of LMDB's pages in order, 4 bytes each,
+then the size of a page in 4 bytes, then 4 bytes of CRC-32 of all these, all big-endian. A reader that
+trusts the file can ignore the seal; solver/store/sealed.py uses it to keep a damaged file from
+crashing LMDB.
+
+A store is opened read-only and without a lock, and never changes. solver/store/writer.py writes it;
+solver/store/scores.py looks up scores.
 """
 
 import os
@@ -55,13 +75,13 @@ MANIFEST_KEY = b"manifest"
 
 
 class Store:
-    """A store opened for reading; a context manager. Every read is checked before it is believed.
+    """A store opened for reading: a context manager. Every record is checked against its checksum, and none is cached.
 
-    Threads may share it, and a process forked from the one that opened it may go on using it.
+    Threads may share it, and so may processes forked from the one that opened it.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game | None = None) -> None:
-        """Open the file at `path`, which must be a store of `game` if one is given."""
+        """Open the file at `path`; if `game` is given, the file must be a store of that game."""
         self.path = os.fspath(path)
         self._wanted = game
         self._file: SealedFile | None = self._open()
@@ -79,41 +99,41 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
-        with opening:  # of two threads one lets go, and who reads meanwhile learns that it was closed
+        """Close the file. A read in another thread then raises StoreError."""
+        with opening:  # if two threads close the store at once, only one closes the file
             file, self._file = self._file, None
         if file is not None:
             file.close()
 
     def record(self, empty: int, half: Half) -> tuple[bytes, list[tuple[Half, memoryview]]]:
-        """The record in which a half must be: its key, the halves and their pages."""
+        """Return the record that must contain a half: its key, and its halves with their pages."""
         with self._reading() as file:
             found = file.at_or_after(record_key(empty, half))
         if found is None:
             raise self.damaged(f"the record of half {half:#x} is missing")
         key, value = found
-        return key, self._unpacked(key, value)
+        return key, self._unpack(key, value)
 
     def records(self) -> Iterator[tuple[bytes, bytes]]:
-        """Every record in order: its key and its value, as they stand in the file."""
+        """Yield key and value of every record in order, as they are in the file."""
         with self._reading() as file:
             for key, value in file.items():
                 if key != MANIFEST_KEY:
                     yield key, value
 
     def pages(self) -> Iterator[tuple[int, Half, memoryview]]:
-        """Every page in order: how many cells are empty, the half, the scores."""
+        """Yield every page in order: the number of empty cells, the half, the scores."""
         for key, value in self.records():
-            for half, page in self._unpacked(key, value):
+            for half, page in self._unpack(key, value):
                 yield key[0], half, page
 
     def check_seal(self) -> None:
-        """Nothing, if the file is as it was written from its first byte to its last; else StoreDamaged."""
+        """Raise StoreDamaged unless every page of the file matches the seal."""
         with self._reading() as file:
             file.check_all()
 
     def count(self) -> int:
-        """How many records there are."""
+        """Return the number of records."""
         with self._reading() as file:
             return file.count - 1
 
@@ -135,17 +155,19 @@ class Store:
 
     @contextmanager
     def _reading(self) -> Iterator[SealedFile]:
+        """Turn errors of reading the file into StoreDamaged, or StoreError if the store was closed."""
         file = self._file
         if file is None:
             raise self._closed()
         try:
             yield file
         except (Damaged, lmdb.Error, OSError) as error:
-            if self._file is None:  # closed meanwhile, by another thread
+            if self._file is None:  # another thread closed it meanwhile
                 raise self._closed() from error
             raise self.damaged(str(error)) from error
 
     def _read_manifest(self) -> Manifest:
+        """Return the manifest; raise StoreMismatch if it is of another game or format."""
         with self._reading() as file:
             key, value = file.at_or_after(MANIFEST_KEY) or (b"", b"")
         if key != MANIFEST_KEY:
@@ -175,7 +197,7 @@ class Store:
             )
         return manifest
 
-    def _unpacked(self, key: bytes, value: bytes) -> list[tuple[Half, memoryview]]:
+    def _unpack(self, key: bytes, value: bytes) -> list[tuple[Half, memoryview]]:
         empty = key[0]
         size = page_size(self.game, empty) if empty in range(self.game.cells % 2, self.game.cells + 1, 2) else 0
         try:

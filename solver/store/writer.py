@@ -1,6 +1,7 @@
 """Write a store (solver/store/store.py describes the format). A kill leaves the old file or the new one.
 
-Records go in order into `<name>.new`, which is sealed, synced, read back and compared, and only then renamed.
+Records are written in order to `<name>.new`. That file is sealed, synced, read back and compared, and
+only then renamed.
 """
 
 import os
@@ -19,22 +20,22 @@ from solver.store.record import with_checksum
 from solver.store.sealed import seal
 from solver.store.store import MANIFEST_KEY, Store
 
-_MAP_SIZE = 1 << 40  # of address space, not of disk
+_MAP_SIZE = 1 << 40  # address space, not disk space
 
 
 class StoreWriter:
-    """A store in the making; a context manager, which leaves nothing behind unless `finish` was called.
+    """Write a store: a context manager that leaves no file behind unless `finish` is called.
 
-    Whoever uses it sees to it that no other does for the same path.
+    The caller makes sure that nothing else writes to the same path; a build holds the journal's lock.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Begin a new file beside the path."""
+        """Begin a new file in the same folder."""
         self.path = Path(path)
         self.new = self.path.with_name(self.path.name + ".new")
         self._crc = 0
         self.in_place = False
-        """Whether the store has its name."""
+        """Whether the store has been renamed to `path`."""
         with writing(self.path):
             self.new.unlink(missing_ok=True)
             self._environment = lmdb.open(
@@ -55,14 +56,14 @@ class StoreWriter:
         self.new.unlink(missing_ok=True)
 
     def put(self, key: bytes, value: bytes) -> None:
-        """Add a record. Records come in the order of their keys."""
+        """Add a record. Records must come in the order of their keys."""
         with writing(self.path):
             if not self._transaction.put(key, value, append=True):
                 raise AssertionError(f"record {key.hex()} came out of order")
         self._crc = zlib.crc32(value, self._crc)
 
     def finish(self, manifest: Manifest) -> None:
-        """Seal the store, read it back, and only then give it its name."""
+        """Seal the store, read it back, and then rename it to `path`."""
         written = self._crc
         self.put(MANIFEST_KEY, with_checksum(MANIFEST_KEY, manifest.to_json()))
         with writing(self.path):
@@ -78,21 +79,21 @@ class StoreWriter:
             for _, value in store.records():
                 crc = zlib.crc32(value, crc)
             if crc != written or store.manifest != manifest:
-                raise StoreUnwritable(f"what was written to {str(self.new)!r} did not read back the same: try again")
+                raise StoreUnwritable(f"{str(self.new)!r} does not read back as it was written: try again")
         try:
             with writing(self.path):
                 replace_file(self.new, self.path)
         finally:
-            self.in_place = not self.new.exists()  # true also when interrupted while the folder was synced
+            self.in_place = not self.new.exists()  # also right after an interrupt while the folder was synced
 
 
 @contextmanager
 def writing(path: Path, also: str = "") -> Iterator[None]:
-    """Make a failure to write StoreUnwritable, which says what to do."""
+    """Turn LMDB and operating system errors into StoreUnwritable, whose message ends with `also`."""
     try:
         yield
     except (lmdb.Error, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise StoreUnwritable(
-            f"cannot write store {str(path)!r}: {why}; mend that, or name another path with --store{also}"
+            f"cannot write store {str(path)!r}: {why}; fix that, or name another path with --store{also}"
         ) from error
