@@ -32,7 +32,7 @@ EMPTY_BOARD_LIMIT = 200_000
 """The search of the empty board, which is made for its node count, is given up after this many nodes."""
 
 RECORDS_AT_ONCE = 32
-"""How many records a thread restores at a time when a build is resumed."""
+"""How many records a thread restores at a time when a build resumes."""
 
 NOTED_SECONDS = 5
 """A build that takes longer says at the start what it needs."""
@@ -120,7 +120,7 @@ def build_store(
 def _outlook(proof: "Proof[list[PackedRecord]]", before: "Solved | None", dropped: int) -> str:
     """Return a note for the start: what is left of an interrupted build, or what a long build needs."""
     if before:
-        lost = f"\ndropped {dropped:,} bytes of an unfinished layer, or damaged ones" if dropped else ""
+        lost = f"\ndropped {dropped:,} bytes that were damaged or of an unfinished layer" if dropped else ""
         done = f"{before.summary.filled / proof.plan.filled:.0%}"
         return f"resuming at ply {2 * before.x_count}: {done} of {proof.plan.filled:,} places are solved already{lost}"
     return proof.plan.describe() if proof.plan.seconds > NOTED_SECONDS else ""

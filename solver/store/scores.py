@@ -58,7 +58,8 @@ class Scores:
             raise StoreMismatch(f"store {self.store.path!r} is of game {self._game.name!r}, not of {game.name!r}")
         x_count, o_count = x.bit_count(), o.bit_count()
         if not x & o and 0 <= x | o <= game.full:
-            # A cached score belongs to a position that was legal and open, so the lines need no check.
+            # No check of the lines is needed: pages exist for open halves only and mark illegal positions as
+            # UNREACHED, and every score with O to move was checked before it was cached.
             half, o_mask, _ = self.index.locate(x, o)
             if x_count == o_count:
                 page = self._pages.get(half)
@@ -73,7 +74,7 @@ class Scores:
         return self._x_to_move_score(half, o_mask) if x_count == o_count else self._o_to_move_score(half, o_mask)
 
     def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
-        """Return each legal cell of an open position with its score for the player who claims it, and True: exact."""
+        """Return each legal cell of an open position with its score for the player who claims it; always exact."""
         return list(self._children(x, o)), True
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
@@ -114,6 +115,7 @@ class Scores:
             yield cell, -(self._o_to_move_score(half, o_mask) if known is None else known)
 
     def _x_to_move_score(self, half: Half, o_mask: int) -> Score:
+        """Return the score at the place of a legal position."""
         score = self.page(half)[rank(half, o_mask)]
         if score == UNREACHED:
             raise self._contradiction(half, o_mask)

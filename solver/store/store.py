@@ -11,7 +11,7 @@ symmetry that gives the half to O's cells too. Number the cells outside the half
 if O is on numbers b_0 < b_1 < ..., the position's **place** in the page, counted from 0, is
 C(b_0, 1) + C(b_1, 2) + C(b_2, 3) + ... (solver/index/places.py explains more).
 
-A **record** holds the pages of some consecutive halves with the same number of cells. Only pages
+A **record** holds the pages of some consecutive halves with the same number of X's. Only pages
 where X is to move are stored, so there are as many O's as X's:
 
     key      1 byte    the number of empty cells
@@ -45,7 +45,7 @@ The **manifest** has the key `manifest`. Its value is 4 bytes of CRC-32 as above
 The digest depends only on the game. It is computed in three steps with 32 bytes of BLAKE2b: the
 digest of each page; for each layer, the digest of its pages' entries in order, where an entry is the
 number of empty cells and the half, as in a key, and the page's digest; and the digest of all layers'
-digests, in the order of the keys. A layer is all halves with the same number of cells.
+digests, in the order of the keys. A layer is all halves with the same number of X's.
 
 After LMDB's last page comes the **seal**: the CRC-32 of each of LMDB's pages in order, 4 bytes each,
 then the size of a page in 4 bytes, then 4 bytes of CRC-32 of all these, all big-endian. A reader that

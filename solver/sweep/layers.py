@@ -18,10 +18,10 @@ from solver.sweep.halves import KernelGame, LayerHalves, children
 from solver.sweep.pages import LOW, fill_pages
 
 CHUNK_PLACES = 1 << 18
-"""A chunk has at most this many places."""
+"""A chunk has at most this many places, unless it is a single half or record."""
 
 CHUNKS_PER_LAYER = 16
-"""A layer is cut into at least this many chunks, if it has as many halves, so that all threads have work."""
+"""A layer is cut into about this many chunks or more, so that all threads have work."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,10 @@ class Pages:
 
 
 class Filled(NamedTuple):
-    """Both pages of some halves. Either may be missing: see `page_sizes`; finished halves have no X to move."""
+    """Both pages of some halves. Either is None if the numbers of stones rule it out.
+
+    Finished halves have no pages where X is to move.
+    """
 
     x_to_move: Pages | None
     o_to_move: Pages | None
