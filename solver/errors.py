@@ -1,63 +1,104 @@
 """Everything that can be refused, and the exit code that each refusal gives a command.
 
-A message says what is wrong, shows the offending value, and says what to do about it: the commands
-print it as it stands, in one line.
+A message states the fact and shows the offending value, in one line. What to type about it is not in the
+message, because a command, a program and a server each have other advice: the commands take theirs from
+solver/advice.py.
 
     0  done
     1  a check failed, or the work could not be done
     2  wrong usage, a bad game or a bad board
-    3  no such store
-    4  a damaged store
+    3  no such store, or one of another game or format
+    4  a damaged store, or a file that is not a store
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from solver.games.lines import Game
 
 
 class Ttt4Error(Exception):
     """The base of every error that this project raises on purpose."""
 
+    kind = "failed"
+    """One word for programs. It stays the same when the message changes."""
     exit_code = 1
 
 
 class GameError(Ttt4Error):
     """A game that does not exist, or that is too large for what was asked of it."""
 
+    kind = "bad-game"
     exit_code = 2
 
 
 class BoardError(Ttt4Error):
     """A board, a cell or a move that the game does not allow."""
 
+    kind = "bad-board"
     exit_code = 2
 
 
 class StoreError(Ttt4Error):
     """A store that cannot be used; the subclasses say why."""
 
+    kind = "store-unusable"
+
+    def __init__(self, message: str, path: str = "", game: Game | None = None) -> None:
+        """Carry the message, the store's path, and the game that was asked for, if that is known."""
+        super().__init__(message)
+        self.path = path
+        self.game = game
+
 
 class StoreMissing(StoreError):
     """There is no file where the store should be."""
 
+    kind = "store-missing"
     exit_code = 3
 
 
 class StoreMismatch(StoreError):
-    """The file is a store, but of another game or of another format."""
+    """The file is a store, but of another game."""
 
+    kind = "store-mismatch"
     exit_code = 3
 
 
-class StoreDamaged(StoreError):
-    """The file is not what was written: cut short, altered, or no store at all."""
+class StoreOutdated(StoreMismatch):
+    """The file is a store in a format that this program does not read."""
 
+    kind = "store-format"
+
+
+class StoreDamaged(StoreError):
+    """The file is not what was written: cut short or altered."""
+
+    kind = "store-damaged"
     exit_code = 4
+
+
+class NotAStore(StoreDamaged):
+    """The file shows no sign of ever having been a store, so nothing of ours may replace it."""
+
+    kind = "not-a-store"
 
 
 class StoreUnwritable(StoreError):
     """The store could not be written: no room, no right, or another build at work on it."""
 
+    kind = "store-unwritable"
+
 
 class SolversDisagree(Ttt4Error):
     """Two computations that must agree do not. Nothing is written after this."""
 
+    kind = "solvers-disagree"
+
 
 class TooLarge(Ttt4Error):
-    """This machine has not what a game takes to be solved."""
+    """This machine lacks the memory or disk space that solving a game takes."""
+
+    kind = "too-large"

@@ -1,67 +1,81 @@
-"""Where files live: the stores, games as they are played, and the compiled code's cache.
+"""Where files live: the stores, games as they are played, game files, and the cache of compiled code.
 
-A store's path is the one given, else TTT4_STORE, else in `data/` of the checkout that one is standing
-in, else in the user's data folder. A game's file, if it is named alone, is looked for in `games/` of both,
-and then in that of the installed package.
+A store that is named, by the caller or by TTT4_STORE, is looked for there and nowhere else; the name may be
+a file's, or that of a folder in which each game has its file. Otherwise there are two usual places: `data/`
+of the checkout around the current folder, if there is one, and the user's data folder. A store is read from
+the first that has it, and written to the first. A game file that is named without a path is looked for in
+`games/` of both, and then in that of the installed package.
 """
 
 import os
+from collections.abc import Iterator
 
-from solver.games.lines import DEFAULT_GAME, Game
+from solver.games.lines import Game
 
 
 def store_path(game: Game, given: str | os.PathLike[str] | None = None) -> str:
-    """Where the game's store is, or would be written."""
-    named = named_store(given)
-    if named:
-        return named
-    return os.path.join(_checkout() or _user_folder("XDG_DATA_HOME", ".local/share") or "", store_name(game))
+    """Return the path at which the game's store is built."""
+    return _named(game, given) or next(_usual(game), store_name(game))
 
 
-def named_store(given: str | os.PathLike[str] | None = None) -> str | None:
-    """The path that the user named, if any, so that no other will do."""
-    return os.fspath(given) if given else os.environ.get("TTT4_STORE") or None
+def find_store(game: Game, given: str | os.PathLike[str] | None = None) -> str:
+    """Return the path of the game's store; if there is none, the path at which it would be built."""
+    named = _named(game, given)
+    return named or next(filter(os.path.exists, _usual(game)), "") or store_path(game)
 
 
-def build_command(game: Game | None, path: str | os.PathLike[str], *, force: bool = False) -> str:
-    """What to type to have the store of a game at a path; of the default game if it is not known."""
-    from shlex import join  # only now: most answers name no command
-
-    words = ["ttt4-solve", "build"]
-    if game and game.name != DEFAULT_GAME:
-        words += ["--game", game.notation]
-    if not game or os.fspath(path) != store_path(game):
-        words += ["--store", os.fspath(path)]
-    return join([*words, "--force"] if force else words)
+def is_named(given: str | os.PathLike[str] | None = None) -> bool:
+    """Tell whether the user named a store or a folder of stores, so that no other will do."""
+    return bool(given or os.environ.get("TTT4_STORE"))
 
 
 def store_name(game: Game) -> str:
-    """The file name of a game's store: `4x4x4.ttt4`."""
+    """Return the file name of a game's store: `4x4x4.ttt4`."""
     return game.name.replace(",misere", "-misere").replace(",", "x") + ".ttt4"
 
 
+def partial_path(store: str | os.PathLike[str]) -> str:
+    """Return the path of the journal of an unfinished build, beside its store."""
+    return f"{os.fspath(store)}.partial"
+
+
 def cache_folder() -> str | None:
-    """The folder for what can be made again at any time; None if the user has none."""
+    """Return the folder for what can be made again at any time; None if the user has none."""
     return _user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def games_folder() -> str | None:
-    """The folder for games as they are played; None if the user has none."""
+    """Return the folder for games as they are played; None if the user has none."""
     folder = _user_folder("XDG_STATE_HOME", ".local/state")
     return folder and os.path.join(folder, "games")
 
 
 def definition_folders() -> list[str]:
-    """Where the file of a game that is named alone may be: the checkout, the user's, and that which is installed."""
+    """Return the folders in which a game file may be: the checkout's, the user's, and the installed package's."""
     from sysconfig import get_path  # only now: most games are named by numbers
 
     installed = os.path.join(get_path("data"), "share", "ttt4")
-    folders = _checkout(), _user_folder("XDG_DATA_HOME", ".local/share"), installed
-    return [os.path.join(folder, "games") for folder in folders if folder]
+    return [os.path.join(folder, "games") for folder in (*_data_folders(), installed)]
+
+
+def _named(game: Game, given: str | os.PathLike[str] | None) -> str | None:
+    named = os.fspath(given) if given else os.environ.get("TTT4_STORE")
+    if named and (os.path.isdir(named) or named.endswith(os.sep)):
+        return os.path.join(named, store_name(game))
+    return named or None
+
+
+def _usual(game: Game) -> Iterator[str]:
+    return (os.path.join(folder, store_name(game)) for folder in _data_folders())
+
+
+def _data_folders() -> list[str]:
+    """Return the checkout's `data/` and the user's data folder, as far as they exist."""
+    return [folder for folder in (_checkout(), _user_folder("XDG_DATA_HOME", ".local/share")) if folder]
 
 
 def _checkout() -> str | None:
-    """`data/` of the checkout around the current folder, if there is one."""
+    """Return `data/` of the checkout around the current folder, if there is one."""
     try:
         folder = os.getcwd()
     except FileNotFoundError:  # somebody deleted it

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from solver.errors import NotAStore, StoreDamaged, StoreMismatch, StoreOutdated, StoreUnwritable
 from solver.games.lines import Game, require_solvable
 from solver.games.position import Position
 from solver.index.places import page_size
@@ -20,6 +21,7 @@ from solver.proof.progress import Progress, ProgressCallback, silent
 from solver.store.journal import Journal
 from solver.store.manifest import Manifest
 from solver.store.record import PackedRecord, halves_in_record, pack, unpack
+from solver.store.store import Store
 from solver.store.writer import StoreWriter
 
 if TYPE_CHECKING:
@@ -71,9 +73,11 @@ def build_store(
 ) -> Report:
     """Solve a game with both solvers and write its store. If they disagree, nothing is written.
 
-    Layers that an interrupted build of the same store had finished are not solved again.
+    Layers that an interrupted build of the same store had finished are not solved again. A file that is there is
+    replaced only if it is a store of the same game, or a damaged one.
     """
     require_solvable(game)
+    _require_replaceable(os.fspath(path), game)
     group = symmetries(game)
     with Journal(path, game, group) as journal:
         start = perf_counter()
@@ -115,6 +119,20 @@ def build_store(
         "wait": proved - compiled - sum(share.values()),
     }
     return Report(os.fspath(path), os.stat(path).st_size, manifest, summary, empty_board, seconds)
+
+
+def _require_replaceable(path: str, game: Game) -> None:
+    """Raise StoreUnwritable if a file is there that is neither a store of this game nor a damaged store."""
+    if not os.path.isfile(path):
+        return
+    try:
+        Store(path, game).close()
+    except (StoreMismatch, NotAStore) as error:
+        if not isinstance(error, StoreOutdated):
+            message = f"{path!r} is not a store of {game.name!r}, and a build replaces nothing else: delete it first"
+            raise StoreUnwritable(message, path, game) from error
+    except StoreDamaged:
+        pass
 
 
 def _outlook(proof: "Proof[list[PackedRecord]]", before: "Solved | None", dropped: int) -> str:

@@ -114,7 +114,7 @@ def _check_structure(path: str, game: Game) -> None:
     except FileNotFoundError:
         raise missing(path, game) from None
     except OSError as error:
-        raise StoreError(f"cannot open store {path!r}: {error.strerror}; name another with --store") from error
+        raise StoreError(f"cannot open store {path!r}: {error.strerror}", path, game) from error
     except VerifyError as error:
         faults = [str(error)]
     if faults:

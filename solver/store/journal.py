@@ -28,6 +28,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple
 
 from solver.errors import SolversDisagree, StoreUnwritable
+from solver.folders import partial_path
 from solver.games.lines import Game
 from solver.index.symmetry import Symmetry
 from solver.store.manifest import FORMAT, digest_of_layers, game_fields, layer_digest
@@ -56,7 +57,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], game: Game, group: tuple[Symmetry, ...]) -> None:
         """Open the journal of the same game, or begin one; raise StoreUnwritable if another build has it locked."""
         self._path = Path(path)
-        self._partial = self._path.with_name(self._path.name + ".partial")
+        self._partial = Path(partial_path(path))
         self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, game_fields(game), group]).encode())
         self._first = _LENGTH + _KEY + len(self._begin)
         self.layers: list[Kept] = []
@@ -94,7 +95,7 @@ class Journal:
 
     @property
     def _kept(self) -> str:
-        return "; the layers solved so far are kept, and the same command resumes the build" if self.layers else ""
+        return " (the layers solved so far are kept, and the same build resumes with them)" if self.layers else ""
 
     def put(self, record: PackedRecord) -> None:
         """Add a record of the current layer."""
@@ -164,7 +165,7 @@ class Journal:
                 self.layers.append(Kept(fields["xs"], stop, after, made, fields["summary"]))
                 stop, records = after, 0
         elif not self._entry(_BEGIN, self._begin).startswith(self._file.read(self._first)):
-            raise StoreUnwritable(self._foreign(begun))
+            raise StoreUnwritable(self._foreign(begun), str(self._path))
         self._file.seek(stop)
         self._file.truncate()
         self.dropped = size - stop
@@ -178,7 +179,7 @@ class Journal:
             if begun and begun[0] == _BEGIN:
                 name = json.loads(checked(*begun[:2]))[1]["name"]
                 what = f"is the journal of a build of {name!r}, or of another format"
-        return f"{str(self._partial)!r} {what}: delete it, or name another path with --store"
+        return f"{str(self._partial)!r} {what}: this build would keep its own there; delete it"
 
     @staticmethod
     def _entry(key: bytes, value: bytes) -> bytes:

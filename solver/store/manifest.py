@@ -11,17 +11,18 @@ from solver.games.score import outcome_of, plies_to_end
 from solver.index.symmetry import Symmetry
 from solver.store.record import new_digest
 
-FORMAT = 2
+FORMAT = 3
 """The version of the store's format. It changes whenever this program could no longer read older files."""
 
 
 class OtherFormat(Exception):
     """A manifest of another format than this program reads."""
 
-    def __init__(self, written: object) -> None:
-        """Name the format in which the file was written."""
+    def __init__(self, written: object, game: object) -> None:
+        """Name the format in which the file was written, and its game, if that can be read."""
         super().__init__(written)
         self.written = written
+        self.game = game
 
 
 class Ply(NamedTuple):
@@ -62,7 +63,8 @@ class Manifest(NamedTuple):
         """Read a manifest; raise OtherFormat, or ValueError, KeyError or TypeError if it is not a manifest."""
         fields = json.loads(text)
         if fields["format"] != FORMAT:
-            raise OtherFormat(fields["format"])
+            game = fields.get("game")
+            raise OtherFormat(fields["format"], game.get("name") if isinstance(game, dict) else None)
         holes = int(fields["game"].get("holes", 0))
         game = Game(**{**fields["game"], "lines": tuple(fields["game"]["lines"]), "holes": holes})
         symmetries = tuple(map(tuple, fields["symmetries"]))

@@ -55,7 +55,9 @@ class Scores:
         """Return the score for the side to move; raise BoardError if no game reaches the position."""
         game, x, o = position.game, position.x, position.o
         if game is not self._game and game != self._game:
-            raise StoreMismatch(f"store {self.store.path!r} is of game {self._game.name!r}, not of {game.name!r}")
+            raise StoreMismatch(
+                f"store {self.store.path!r} is of game {self._game.name!r}, not of {game.name!r}", self.store.path, game
+            )
         x_count, o_count = x.bit_count(), o.bit_count()
         if not x & o and 0 <= x | o <= game.full:
             # No check of the lines is needed: pages exist for open halves only and mark illegal positions as

@@ -39,6 +39,7 @@ _LEAF = 2
 _AT = Struct("<H")
 _NODE = Struct("<LHH")
 _ROOT, _WRITTEN = Struct("<128xQ"), Struct("<144xQ")
+_SIGNATURE, _SIGNATURE_AT = b"ttt4 store\n", 256
 
 
 class Damaged(ValueError):
@@ -116,11 +117,27 @@ def _tail(sums: bytes, page_size: int) -> bytes:
 
 
 def seal(file: BinaryIO, page_size: int) -> None:
-    """Append the seal to the pages of a file that is open for reading and writing."""
+    """Put the signature into a file that is open for reading and writing, and append the seal to its pages."""
+    file.seek(_SIGNATURE_AT)
+    file.write(_SIGNATURE)
+    file.seek(0)
     sums = bytearray()
     while page := file.read(page_size):
         sums += zlib.crc32(page).to_bytes(_NUMBER)
     file.write(sums + _tail(bytes(sums), page_size))
+
+
+def was_sealed(path: str) -> bool:
+    """Tell whether a file is a sealed one, however damaged: it has the signature or a whole seal, or it is empty."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(_SIGNATURE_AT + len(_SIGNATURE))
+            if not start or start[_SIGNATURE_AT:] == _SIGNATURE:
+                return True
+            Seal(file.fileno())
+    except (OSError, Damaged):
+        return False
+    return True
 
 
 class SealedFile:

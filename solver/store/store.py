@@ -47,6 +47,9 @@ digest of each page; for each layer, the digest of its pages' entries in order, 
 number of empty cells and the half, as in a key, and the page's digest; and the digest of all layers'
 digests, in the order of the keys. A layer is all halves with the same number of X's.
 
+Page 0 has 152 bytes for LMDB. At offset 256 it has the **signature**: the text `ttt4 store` and a line
+feed, by which a damaged file is still known to have been a store.
+
 After LMDB's last page comes the **seal**: the CRC-32 of each of LMDB's pages in order, 4 bytes each,
 then the size of a page in 4 bytes, then 4 bytes of CRC-32 of all these, all big-endian. A reader that
 trusts the file can ignore the seal; solver/store/sealed.py uses it to keep a damaged file from
@@ -63,13 +66,12 @@ from types import TracebackType
 
 import lmdb
 
-from solver.errors import StoreDamaged, StoreError, StoreMismatch, StoreMissing
-from solver.folders import build_command
+from solver.errors import NotAStore, StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreOutdated
 from solver.games.lines import Game
 from solver.index.places import Half, page_size
 from solver.store.manifest import FORMAT, Manifest, OtherFormat
 from solver.store.record import checked, record_key, unpack
-from solver.store.sealed import Damaged, SealedFile, open_sealed, opening
+from solver.store.sealed import Damaged, SealedFile, open_sealed, opening, was_sealed
 
 MANIFEST_KEY = b"manifest"
 
@@ -143,14 +145,12 @@ class Store:
         except FileNotFoundError:
             raise missing(self.path, self._wanted) from None
         except OSError as error:
-            why = f"{error.strerror}; name another path with --store"
-            raise StoreError(f"cannot open store {self.path!r}: {why}") from error
+            raise self._unusable(f"cannot open store {self.path!r}: {error.strerror}") from error
         except UnicodeEncodeError as error:
-            raise StoreError(f"cannot open store {self.path!r}: LMDB takes names in UTF-8 alone; rename it") from error
+            raise self._unusable(f"cannot open store {self.path!r}: LMDB takes only names in UTF-8") from error
         except (Damaged, lmdb.Error) as error:
             if os.path.isdir(self.path) or not os.access(self.path, os.R_OK):
-                why = f"{error}; name another path with --store"
-                raise StoreError(f"cannot open store {self.path!r}: {why}") from error
+                raise self._unusable(f"cannot open store {self.path!r}: {error}") from error
             raise self.damaged(str(error)) from error
 
     @contextmanager
@@ -179,22 +179,17 @@ class Store:
         try:
             manifest = Manifest.from_json(text)
         except OtherFormat as error:
-            written = error.written
-            raise StoreMismatch(
-                f"store {self.path!r} has format {written!r}, this program reads {FORMAT}: "
-                f"{'' if written in range(FORMAT) else 'install a newer ttt4, or '}build it anew: "
-                f"{build_command(self._wanted, self.path, force=True)}"
-            ) from None
+            if self._wanted and error.game not in (None, self._wanted.name):
+                raise self._mismatch(f"game {error.game!r}") from None
+            raise StoreOutdated(
+                f"store {self.path!r} has format {error.written!r}, and this program reads {FORMAT}",
+                self.path, self._wanted,
+            ) from None  # fmt: skip
         except (ValueError, KeyError, TypeError) as error:
             raise self.damaged(f"its manifest cannot be read ({error!r})") from error
         if self._wanted not in (None, manifest.game):
             same = manifest.game.name == self._wanted.name
-            of = "another game by that name" if same else f"game {manifest.game.name!r}"
-            raise StoreMismatch(
-                f"store {self.path!r} is of {of}, not of {self._wanted.name!r}: "
-                f"name another with --store, or put that in its place: "
-                f"{build_command(self._wanted, self.path, force=True)}"
-            )
+            raise self._mismatch("another game by that name" if same else f"game {manifest.game.name!r}")
         return manifest
 
     def _unpack(self, key: bytes, value: bytes) -> list[tuple[Half, memoryview]]:
@@ -205,21 +200,28 @@ class Store:
         except ValueError as error:
             raise self.damaged(str(error)) from error
 
+    def _mismatch(self, of: str) -> StoreMismatch:
+        name = self._wanted.name if self._wanted else ""
+        return StoreMismatch(f"store {self.path!r} is of {of}, not of {name!r}", self.path, self._wanted)
+
     def _closed(self) -> StoreError:
         return StoreError(f"store {self.path!r} was closed: open it again")
 
+    def _unusable(self, why: str) -> StoreError:
+        return StoreError(why, self.path, self._wanted)
+
     def damaged(self, why: str) -> StoreDamaged:
-        """The error for this store, to be raised: what is wrong, and what mends it."""
+        """Return the error for this store, to be raised: what is wrong with it."""
         return damaged(self.path, self._wanted or getattr(self, "game", None), why)
 
 
 def missing(path: str, game: Game | None) -> StoreMissing:
-    """The error for a file that is not there: what to type to have it."""
-    begun = "a build of it was broken off, go on with it" if os.path.exists(f"{path}.partial") else "build it"
-    return StoreMissing(f"no store at {path!r}: {begun}: {build_command(game, path)}")
+    """Return the error for a file that is not there."""
+    return StoreMissing(f"no store at {path!r}", path, game)
 
 
 def damaged(path: str, game: Game | None, why: str) -> StoreDamaged:
-    """The error for a file that is not what was written: what is wrong, and what to type to mend it."""
-    command = build_command(game, path, force=True)
-    return StoreDamaged(f"store {path!r} is damaged, or was never one: {why}; put a new one in its place: {command}")
+    """Return the error for a file that is not what was written, or that never was a store."""
+    if os.path.basename(path).endswith(".ttt4") or was_sealed(path):
+        return StoreDamaged(f"store {path!r} is damaged: {why}", path, game)
+    return NotAStore(f"{path!r} is not a store: {why}", path, game)

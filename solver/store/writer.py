@@ -79,7 +79,7 @@ class StoreWriter:
             for _, value in store.records():
                 crc = zlib.crc32(value, crc)
             if crc != written or store.manifest != manifest:
-                raise StoreUnwritable(f"{str(self.new)!r} does not read back as it was written: try again")
+                raise StoreUnwritable(f"{str(self.new)!r} does not read back as it was written", str(self.path))
         try:
             with writing(self.path):
                 replace_file(self.new, self.path)
@@ -94,6 +94,4 @@ def writing(path: Path, also: str = "") -> Iterator[None]:
         yield
     except (lmdb.Error, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise StoreUnwritable(
-            f"cannot write store {str(path)!r}: {why}; fix that, or name another path with --store{also}"
-        ) from error
+        raise StoreUnwritable(f"cannot write store {str(path)!r}: {why}{also}", str(path)) from error

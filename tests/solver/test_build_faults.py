@@ -112,7 +112,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         tmp_path / "folder",
         tmp_path / ("n" * 300),
     ):
-        with pytest.raises(StoreUnwritable, match="--store"):
+        with pytest.raises(StoreUnwritable, match="cannot write store"):
             build_store(THREE, path, jobs=1)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
 

@@ -16,7 +16,8 @@ from oracle import Oracle
 from oracle.cli.main import main as query
 from solver.cli.main import main as solve
 from solver.errors import BoardError, GameError, StoreMismatch
-from solver.folders import build_command, store_name
+from solver.advice import build_command
+from solver.folders import store_name
 from solver.games.files import LARGEST_BYTES
 from solver.games.lines import Game
 from solver.games.notation import parse_game

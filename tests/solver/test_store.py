@@ -15,6 +15,7 @@ from places import position_at
 from stores import content_digest, seal_anew
 
 from solver.cli.main import main
+from solver.advice import with_advice
 from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.games.lines import Game, grid
 from solver.games.position import Position, is_reachable, parse
@@ -162,9 +163,9 @@ def test_the_digest_depends_on_the_game_alone(tmp_path: Path, store3: Path) -> N
     digests = {build_store(THREE, path, jobs=jobs).manifest.digest for jobs in (1, 2, 3, 1)}
     with Store(store3) as store, Store(path) as rebuilt:
         assert digests == {store.manifest.digest} == {content_digest(rebuilt)}
-    with Store(build_store(FOUR, path, jobs=1).path) as one:
+    with Store(build_store(FOUR, tmp_path / "t", jobs=1).path) as one:
         first = list(one.records()), one.manifest
-    with Store(build_store(FOUR, path, jobs=2).path) as two:
+    with Store(build_store(FOUR, tmp_path / "t", jobs=2).path) as two:
         assert first == (list(two.records()), two.manifest)
 
 
@@ -228,8 +229,10 @@ def test_a_newer_format_is_a_mismatch_whatever_else_it_holds(tmp_path: Path, sto
 
 
 def test_no_file_is_a_missing_store(tmp_path: Path) -> None:
-    with pytest.raises(StoreMissing, match="ttt4-solve build"):
+    with pytest.raises(StoreMissing) as refusal:
         Store(tmp_path / "none")
+    assert str(refusal.value) == f"no store at {str(tmp_path / 'none')!r}"
+    assert with_advice(refusal.value).endswith(f"; build it: ttt4-solve build --store {tmp_path / 'none'}")
 
 
 def test_boards_that_no_game_reaches_are_refused_and_no_others(store4: Path) -> None:
@@ -272,14 +275,41 @@ def test_a_build_on_an_existing_store_does_nothing_and_says_so(store3: Path, run
     assert store3.stat() == before
 
 
-def test_force_builds_again(tmp_path: Path, store3: Path, run: Any) -> None:
-    path = tmp_path / "s"
-    path.write_bytes(b"not a store")
-    assert run(main, "build", "--game", "3,3,3", "--store", path).code == 4
+@pytest.mark.parametrize("kept", [0, 0.3, 0.9, 1])
+def test_force_rebuilds_a_store_and_a_damaged_one(tmp_path: Path, store3: Path, run: Any, kept: float) -> None:
+    path, whole = tmp_path / "s", store3.read_bytes()
+    path.write_bytes(whole[: int(kept * len(whole))])
+    assert run(main, "build", "--game", "3,3,3", "--store", path).code == (0 if kept == 1 else 4)
     assert run(main, "build", "--game", "3,3,3", "--store", path, "--force").code == 0
     with Store(path, THREE) as built, Store(store3) as store:
         assert list(built.records()) == list(store.records())
     assert list(tmp_path.glob("s*")) == [path]
+
+
+def foreign_lmdb(path: Path) -> None:
+    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
+        writing.put(b"mine", b"and mine alone")
+
+
+@pytest.mark.parametrize("forced", [[], ["--force"]])
+@pytest.mark.parametrize("kind", ["a diary", "zeros", "a database", "another game's store"])
+def test_a_build_overwrites_nothing_but_a_store_of_its_game(
+    tmp_path: Path, store4: Path, run: Any, kind: str, forced: list[str]
+) -> None:
+    path = tmp_path / "s"
+    if kind == "a database":
+        foreign_lmdb(path)
+    else:
+        there = {"a diary": b"dear diary\n" * 999, "zeros": bytes(1 << 16), "another game's store": store4.read_bytes()}
+        path.write_bytes(there[kind])
+    before = path.read_bytes()
+    ran = run(main, "build", "--game", "3,3,3", "--store", path, *forced)
+    assert ran.code in ((1,) if forced else (3, 4))
+    assert ran.err.startswith("Error: ")
+    assert ("delete it first" in ran.err) == bool(forced)
+    assert "--force" not in ran.err
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_meaningless_values_read_back_as_written(tmp_path: Path) -> None:
