@@ -6,25 +6,26 @@ Standard output is for data, standard error for talk.
 import functools
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Any
 
 import click
 
+from solver.advice import with_advice
+from solver.cli.signals import ending, interruptible
 from solver.errors import Ttt4Error
 from solver.games.lines import DEFAULT_GAME, Game, require_solvable
 from solver.games.notation import parse_game
-
-INTERRUPTED = 130
 
 
 class Refusal(click.ClickException):
     """An error of ours on its way out of a command: one line, and its own exit code."""
 
     def __init__(self, error: Ttt4Error) -> None:
-        """Carry the error's message and code."""
-        super().__init__(str(error).replace("\n", "\\n"))
+        """Carry the error's message, what to type about it, and its exit code."""
+        super().__init__(with_advice(error).replace("\n", "\\n"))
         self.exit_code = error.exit_code  # type: ignore[misc]  # click declares it for the class
 
 
@@ -38,7 +39,7 @@ class GameType(click.ParamType[Game]):
         self.solvable = solvable
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
-        """The game that was named."""
+        """Return the game that was named."""
         try:
             game = value if isinstance(value, Game) else parse_game(value)
             if self.solvable:
@@ -51,15 +52,17 @@ class GameType(click.ParamType[Game]):
 game_option = click.option(
     "--game", type=GameType(), default=DEFAULT_GAME, show_default=True,
     help="Rows, columns, how many in a row, or a game's name or file.toml; at most 27 cells. "
-    "In 3,3,3,misere whoever completes a line loses.",
+    "In 3,3,3,misere completing a line loses.",
 )  # fmt: skip
 store_option = click.option(
-    "--store", type=click.Path(), help="The store's path, instead of the usual place (or set TTT4_STORE)."
+    "--store",
+    type=click.Path(),
+    help="The store, or a folder of stores, instead of the usual places (or set TTT4_STORE).",
 )
 
 
 def plain_where_asked() -> None:
-    """Use no colour if NO_COLOR is set or the terminal has none, and no letters that the output has not."""
+    """Drop colour if NO_COLOR is set or the terminal has none, and escape letters that the output cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -68,17 +71,20 @@ def plain_where_asked() -> None:
 
 
 def command_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a refusal one line on standard error and its exit code, and Ctrl-C one line and 130."""
+    """Make a refusal one line on standard error and its exit code, and a signal one line and 130 or 143."""
 
     @functools.wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
         try:
-            command(*arguments, **options)
+            with interruptible(), warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                command(*arguments, **options)
         except Ttt4Error as error:
             raise Refusal(error) from error
-        except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
-            sys.exit(INTERRUPTED)
+        except KeyboardInterrupt as error:
+            line, code = ending(error)
+            click.echo(line, err=True)
+            sys.exit(code)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)  # whoever reads has read enough
@@ -86,3 +92,7 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
             raise Refusal(Ttt4Error(f"the system refused: {error.strerror or error}")) from error
 
     return guarded
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    click.echo(str(message), err=True)

@@ -1,10 +1,7 @@
-"""`ttt4-solve`: build a store, verify it, tell what is in it, measure."""
+"""`ttt4-solve`: build a store, verify it, describe it, list games, time the solvers."""
 
 import json
 import os
-import signal
-import sys
-from contextlib import suppress
 from typing import Any
 
 import click
@@ -12,7 +9,7 @@ import click
 from solver import __version__
 from solver.cli.console import GameType, command_errors, game_option, store_option
 from solver.cli.progress_line import ProgressLine
-from solver.folders import store_path
+from solver.folders import find_store, partial_path, store_path
 from solver.games.lines import Game
 from solver.games.position import cells_of
 from solver.store.manifest import Manifest
@@ -23,20 +20,8 @@ jobs_option = click.option(
     type=click.IntRange(1, 1024),
     default=os.cpu_count() or 1,
     show_default="all cores",
-    help="How many threads work.",
+    help="Number of threads.",
 )
-
-
-def run() -> None:
-    """Be the command `ttt4-solve`, and end without taking numba down, which lasts a fifth of a second."""
-    try:
-        main()
-    except SystemExit as end:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done, and said
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            with suppress(OSError):
-                stream.flush()
-        os._exit(end.code if isinstance(end.code, int) else 1)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -44,7 +29,7 @@ def run() -> None:
 def main() -> None:
     """Solve 4x4 tic-tac-toe, or a game of its kind, and keep every score in a store.
 
-    A store is written to data/ when run inside a checkout, elsewhere to the user's data folder.
+    Inside a checkout, stores are built in its data/, elsewhere in the user's data folder.
     """
 
 
@@ -52,15 +37,18 @@ def main() -> None:
 @game_option
 @store_option
 @jobs_option
-@click.option("--force", is_flag=True, help="Build even if there is a store already.")
+@click.option("--force", is_flag=True, help="Rebuild a store that is there, or one that is damaged.")
 @command_errors
 def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
-    """Solve a game with two independent solvers and write its store."""
+    """Solve a game with two independent solvers, and write its store if they agree.
+
+    An existing store is reused. After an interruption, the same command resumes the build.
+    """
     path = store_path(game, store)
     if os.path.exists(path) and not force:
         with Store(path, game) as present:
             click.echo(f"{path} holds {game.name} already ({os.stat(path).st_size:,} bytes, digest "
-                       f"{present.manifest.digest[:12]}); --force builds it anew")  # fmt: skip
+                       f"{present.manifest.digest[:12]}); --force rebuilds it")  # fmt: skip
         return
     from solver.proof.build import build_store
 
@@ -69,8 +57,8 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
         report = build_store(game, path, jobs=jobs, on_progress=line)
     except KeyboardInterrupt:
         line.clear()
-        if os.path.exists(f"{path}.partial"):
-            click.echo(f"What was solved is kept in {path}.partial: the same command goes on with it.", err=True)
+        if os.path.exists(partial_path(path)):
+            click.echo(f"Solved layers are kept in {partial_path(path)}: the same command resumes.", err=True)
         raise
     finally:
         line.clear()
@@ -82,11 +70,16 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
 @game_option
 @store_option
 @jobs_option
-@click.option("--sample", type=click.IntRange(0), help="Check about so many places of each ply by alpha-beta, not all.")
+@click.option(
+    "--sample",
+    type=click.IntRange(0),
+    help="Search about N places of each ply by alpha-beta, instead of all.",
+    metavar="N",
+)
 @command_errors
 def verify(game: Game, store: str | None, jobs: int, sample: int | None) -> None:
-    """Prove a store: structure, checksums, counts, every score."""
-    path = store_path(game, store)
+    """Prove a store: its structure, checksums, counts and every score, by solving the game again."""
+    path = find_store(game, store)
     from solver.proof.verify import verify_store
 
     line = ProgressLine()
@@ -104,8 +97,8 @@ def verify(game: Game, store: str | None, jobs: int, sample: int | None) -> None
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, counts by ply included.")
 @command_errors
 def info(game: Game, store: str | None, as_json: bool) -> None:
-    """Tell what a store holds."""
-    path = store_path(game, store)
+    """Describe a store: the result, the number of positions, the counts of every ply."""
+    path = find_store(game, store)
     with Store(path, game) as opened:
         manifest, size = opened.manifest, os.stat(path).st_size
     if as_json:
@@ -123,7 +116,7 @@ def info(game: Game, store: str | None, as_json: bool) -> None:
 @click.argument("game", type=GameType(solvable=False), required=False)
 @command_errors
 def games(game: Game | None) -> None:
-    """List the games that have a name, besides rows, columns and how many in a row; or the lines of GAME."""
+    """List the named games, or the lines of GAME."""
     if game is None:
         from solver.games.files import games_with_names
 
@@ -141,7 +134,7 @@ def games(game: Game | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @command_errors
 def bench(game: Game, as_json: bool) -> None:
-    """Time both solvers on this machine, one thread, kernels loaded."""
+    """Time both solvers on this machine, on one thread."""
     from solver.proof.bench import run_bench
 
     results = run_bench(game)

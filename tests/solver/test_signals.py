@@ -1,0 +1,86 @@
+"""Signals: whenever Ctrl-C or SIGTERM comes, a command ends with one line at the most, and never a traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import sleep
+
+import pytest
+
+from solver.cli.signals import Terminated, interruptible
+
+BIN = Path(sys.executable).parent
+LINES = {signal.SIGINT: "Interrupted.\n", signal.SIGTERM: "Terminated.\n"}
+COMMANDS = {
+    "query": ["ttt4-query", "25", "--game", "5,5,4", "--live", "--time", "60"],
+    "play": ["ttt4-play", "--game", "5,5,4", "--x", "search", "--live", "--time", "60"],
+    "build": ["ttt4-solve", "build", "--game", "4,5,4", "--store", "s"],
+}
+
+
+def ended(command: list[str], number: signal.Signals, seconds: float, folder: Path) -> tuple[int, str]:
+    """The exit code of a command to which a signal is sent after so long, and what it says on stderr."""
+    name, *arguments = command
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([BIN / name, *arguments], cwd=folder, text=True, **pipes)  # type: ignore[call-overload]
+    sleep(seconds)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    return process.returncode, err
+
+
+def right(code: int, err: str, number: signal.Signals) -> bool:
+    """Whether a command ended as it should, from the moment on at which its own code runs."""
+    talk = [
+        line for line in err.splitlines(keepends=True) if not line.endswith("...\n") and "searching live" not in line
+    ]
+    talk = [line for line in talk if not line.startswith(("Solved layers are kept in", "resuming", "places"))]
+    return code == 128 + number and talk == [LINES[number]]
+
+
+@pytest.mark.parametrize("number", LINES)
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("moments", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_a_signal_in_the_first_300_ms_ends_a_command_in_one_line(
+    name: str, number: signal.Signals, moments: int, tmp_path: Path
+) -> None:
+    wrong = []
+    for moment in range(moments):
+        seconds = 0.06 + 0.24 * moment / moments  # Python itself takes the first hundredths of a second to start
+        code, err = ended(COMMANDS[name], number, seconds, tmp_path)
+        if not right(code, err, number):
+            wrong.append((seconds, code, err))
+    assert wrong == []
+
+
+def test_a_signal_raises_while_a_command_works_and_only_then() -> None:
+    program = """
+import os, signal
+from solver.cli.signals import Terminated, interruptible, leave_on_signals
+leave_on_signals()
+for number, error in ((signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)):
+    leave_on_signals()
+    try:
+        with interruptible():
+            os.kill(os.getpid(), number)
+    except error as raised:
+        print(type(raised).__name__)
+    os.kill(os.getpid(), number)
+    print("ignored")
+    signal.signal(signal.SIGINT, signal.SIG_DFL); signal.signal(signal.SIGTERM, signal.SIG_DFL)
+leave_on_signals()
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ran.stdout.split() == ["KeyboardInterrupt", "ignored", "Terminated", "ignored"]
+    assert (ran.returncode, ran.stderr) == (128 + signal.SIGTERM, "Terminated.\n")
+
+
+def test_a_program_that_calls_a_command_keeps_its_own_handlers() -> None:
+    before = [signal.getsignal(number) for number in LINES]
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        os.kill(os.getpid(), signal.SIGINT)
+    assert [signal.getsignal(number) for number in LINES] == before
+    assert issubclass(Terminated, KeyboardInterrupt)
