@@ -1,17 +1,12 @@
 """Answers: what is known of a position and of each of its moves. Their fields are those of the JSON.
 
-A **score** is `cells + 1 - stones on the board when the game ends`, positive if the side to move
-wins, negative if it loses, 0 for a draw: a larger one is better, and a sooner win is larger. For a
-move it is that of who makes it. **Plies** are half-moves, counted from the position that was asked about.
+Scores are explained in solver/games/score.py. A position's score is that of the side to move; a move's score is
+that of the side that makes it. Plies are half-moves, counted from the position that was asked about.
 """
 
 import json
 from functools import lru_cache
 from typing import Any, NamedTuple
-
-from solver.games.score import outcome_of
-
-outcome = outcome_of  # for play/arena.py, until it imports outcome_of itself
 
 
 class Move(NamedTuple):
@@ -25,13 +20,13 @@ class Move(NamedTuple):
     """The cell's row, from 0 at the top."""
     col: int
     """The cell's column, from 0 at the left."""
-    outcome: str
-    """`win`, `draw` or `loss` for who makes the move."""
+    outcome: str | None
+    """`win`, `draw` or `loss` for the side that makes the move; None if that is not settled."""
     plies: int | None
     """How many plies to the end, this one included; None for a draw."""
     score: int
     best: bool
-    """Whether no other move is better."""
+    """Whether no other move is better, as far as is known."""
 
 
 class Analysis(NamedTuple):
@@ -45,35 +40,43 @@ class Analysis(NamedTuple):
     winner: str | None
     """Who has won a game that is over."""
     outcome: str | None
-    """`win`, `draw` or `loss` for the side to move; None when the game is over."""
+    """`win`, `draw` or `loss` for the side to move; None when the game is over, or if that is not settled."""
     plies: int | None
-    """How many plies to the end; None for a draw."""
+    """How many plies to the end, at most that many if not `exact`; None for a draw."""
     score: int
+    """0 also stands for what is not settled."""
     best: tuple[str, ...]
-    """Every move that is equally best, in the order of the cells; the most promising one if none is known to be."""
+    """Every move that is equally best, in the order of the cells; empty if nothing is settled."""
     moves: tuple[Move, ...]
-    """Every move, best first, equals in the order of the cells."""
+    """Every move, best first, equally good ones in the order of the cells; unsettled ones most promising first."""
     mainline: tuple[str, ...]
-    """One way in which the game goes to its end when both play best; its first move alone if time ran out."""
+    """One way in which the game goes on with best play by both; empty if not every move was settled."""
+    mainline_complete: bool
+    """Whether the main line goes to the end of the game; false if time ran out."""
     canonical: str
-    """The board that stands for this one and all that the game's symmetries make of it."""
+    """The canonical form: the one board that stands for all boards equal by symmetry."""
     source: str
     """`store` or `search`."""
     exact: bool
-    """Whether every score above is certain: always from a store; from search if it came to an end in time."""
+    """Whether every score above is certain: always from a store, and from a search that ended in time."""
 
     def as_json(self) -> str:
-        """The fields as one line of JSON. Moves recur from board to board, so their text is kept."""
+        """Return the fields as one line of JSON. Moves recur from board to board, so their text is cached."""
         head, tail = json.dumps({**self._asdict(), "moves": []}).split('"moves": []')
         return f'{head}"moves": [{", ".join([_json(move) for move in self.moves])}]{tail}'
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields by name, as they stand in JSON."""
+        """Return the fields by name, as they stand in JSON."""
         return {**self._asdict(), "moves": [move._asdict() for move in self.moves]}
 
     @property
+    def settled(self) -> bool:
+        """Whether it is certain who wins, even if not every move's score is."""
+        return self.exact or self.score > 0
+
+    @property
     def verdict(self) -> str:
-        """Who wins, and how soon, in words: `X wins in 4 moves (7 plies)`."""
+        """Who wins and how soon, in words: `X wins in 4 moves (7 plies)`."""
         if self.to_move is None:
             return f"the game is over: {f'{self.winner} has won' if self.winner else 'a draw'}"
         if self.plies is None:
@@ -88,6 +91,6 @@ def _json(move: Move) -> str:
 
 
 def in_moves(plies: int) -> str:
-    """A number of plies, as moves too: `4 moves (7 plies)`."""
+    """Return a number of plies in words, as moves too: `4 moves (7 plies)`."""
     moves = (plies + 1) // 2
     return f"{moves} move{'s' * (moves != 1)} ({plies} {'plies' if plies != 1 else 'ply'})"

@@ -1,12 +1,13 @@
-"""The oracle: any question about any position of one game, answered from its store or else by live search.
+"""The oracle: answers any question about any position of one game, from its store or by live search.
 
-Win soonest, lose latest: a move is best if no other has a better score. Of equally best moves the
-oracle itself makes the one after which the smallest share of the opponent's replies keep his outcome;
-of those the one that leaves it most in the lines that it may still complete (in misère play, least), because
-a line that is dead sets no traps; and of those the first on the canonical board. A turned board gets the turned move.
+Win soonest, lose latest: a move is best if no other has a better score. Among equally good moves the oracle itself
+makes the one that leaves the smallest share of safe replies; among those, the one that leaves it the most in the
+lines that it can still complete (in misère play, the least), because a dead line sets no traps; and then the first
+on the canonical board. A turned board gets the turned move.
 """
 
 import os
+import warnings
 from contextlib import suppress
 from functools import lru_cache
 from types import TracebackType
@@ -14,11 +15,12 @@ from typing import TypeVar
 
 from oracle.answers import Analysis, Move
 from oracle.source import NotSettled, Source
-from solver.errors import BoardError, GameError, StoreError
-from solver.folders import named_store, store_path
+from solver.advice import build_command
+from solver.errors import BoardError, GameError, StoreDamaged, StoreError
+from solver.folders import find_store, is_named, store_path
 from solver.games.lines import DEFAULT_GAME, SOLVABLE_CELLS, Game, require_solvable
 from solver.games.notation import parse_game
-from solver.games.position import Position, check, parse
+from solver.games.position import Board, Position, as_position
 from solver.games.score import outcome_of, plies_to_end
 from solver.index.places import Index
 from solver.index.symmetry import Symmetry, inverse, symmetries
@@ -26,22 +28,26 @@ from solver.store.scores import Scores
 from solver.store.store import Store
 
 SECONDS = 2.0
-"""How long a live search may take, if nothing else is said."""
+"""How long a live search may take by default."""
 
 QUICK_CELLS = 16
-"""Up to how many cells every position is settled live well within that, and a store built in seconds."""
+"""On boards of up to so many cells every position is settled live in less time, and a store is built in seconds."""
 
 _KEPT = 1 << 16
-"""How many canonical boards' lines and choices are kept."""
+"""For how many canonical boards lines and choices are remembered."""
 
 Default = TypeVar("Default")
+
+
+class SearchingLive(UserWarning):
+    """There is no store, so answers take longer, and may not be certain."""
 
 
 class Oracle:
     """Answers about the positions of one game; a context manager. Threads and forked processes may share it.
 
-    A board is a `Position` or a text that `solver.games.position.parse` reads, such as `X.../.O../..../....`.
-    One that no game reaches raises BoardError.
+    A board is a `Position`, a text such as `X.../.O../..../....`, or a sequence of 1 for X, -1 for O and 0 for an
+    empty cell, such as a numpy array. A board that no game reaches raises BoardError.
     """
 
     def __init__(
@@ -52,24 +58,27 @@ class Oracle:
         live: bool = False,
         seconds: float = SECONDS,
     ) -> None:
-        """Open the game's store: the one named, else the one in the usual place, else search live.
+        """Open the game's store: the one named, else the one in a usual place. Without a store, search live.
 
-        A store that is named, here or by TTT4_STORE, and is not there raises StoreMissing. With `live`
-        none is opened. A live search takes up to so many `seconds` an answer.
+        If the store is named, here or by TTT4_STORE, and is not there, StoreMissing is raised; if there is none in
+        the usual places, Python warns once. With `live` no store is opened. A live search takes up to `seconds`
+        for an answer.
         """
         self.game = parse_game(game) if isinstance(game, str) else game
         self.seconds = seconds
-        self.path = store_path(self.game, store)
+        self.path = find_store(self.game, store)
         if store:
             require_solvable(self.game)
         solvable = self.game.cells <= SOLVABLE_CELLS
-        if not live and solvable and (named_store(store) or os.path.exists(self.path)):
+        if not live and solvable and (is_named(store) or os.path.exists(self.path)):
             scores = Scores(Store(self.path, self.game))
             self._source: Source = scores
             self._index = scores.index
         else:
             from oracle.search import Search  # only now: a store's answer does not wait for it
 
+            if not live and solvable:
+                warnings.warn(searching_live(self.game), SearchingLive, stacklevel=2)
             self._index = Index(self.game, _group(self.game))
             self._source = Search(self.game, self._index.group, seconds)
         self._lines: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -86,7 +95,7 @@ class Oracle:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store, if there is one; it then answers no more."""
+        """Close the store, if there is one; the oracle then answers no more questions."""
         self._source.close()
 
     def __repr__(self) -> str:
@@ -97,24 +106,27 @@ class Oracle:
         """Where answers come from: `store` or `search`."""
         return self._source.name
 
-    def score(self, board: Position | str) -> int:
-        """The score for the side to move; NotSettled if a live search could not make it certain in time."""
-        if isinstance(board, str):
-            board = parse(self.game, board)
-        elif board.game is not self.game and board.game != self.game:
-            raise self._foreign(board)
-        return self._source.score(board)
+    def score(self, board: Board) -> int:
+        """Return the score for the side to move; raise NotSettled if a live search had too little time for it."""
+        if isinstance(board, Position) and board.game is self.game:
+            return self._source.score(board)  # which checks it, at less cost
+        return self._source.score(as_position(self.game, board))
 
-    def get_score(self, board: Position | str, default: Default) -> int | Default:
-        """The score for the side to move; `default` if the board is not one of the game's or cannot be scored."""
+    def get_score(self, board: Board, default: Default) -> int | Default:
+        """Return the score for the side to move; `default` if no game reaches the board, or no score is known.
+
+        A damaged store raises StoreDamaged all the same.
+        """
         try:
             return self.score(board)
+        except StoreDamaged:
+            raise
         except (BoardError, GameError, NotSettled, StoreError):
             return default
 
-    def analysis(self, board: Position | str) -> Analysis:
-        """All that is known of a position: its outcome, every move's, and how the game goes on."""
-        position = self._position(board)
+    def analysis(self, board: Board) -> Analysis:
+        """Return all that is known of a position: its outcome, every move's, and how the game goes on."""
+        position = as_position(self.game, board)
         over = position.score_if_over()
         if over is not None:
             return self._finished(position, over)
@@ -122,78 +134,76 @@ class Oracle:
         scores, exact = self._source.children(position.x, position.o, deadline)
         best = max([score for _, score in scores])
         empty = self.game.cells - position.stones
-        moves = [_move(self._cells[cell], score, empty, score == best) for cell, score in scores]
+        known = exact or best > 0
+        moves = [_move(self._cells[cell], score, empty, exact, known and score == best) for cell, score in scores]
         moves.sort(key=_score, reverse=True)
         x, o, g = self._index.canonical(position.x, position.o)
-        line = [moves[0].move]
+        line: list[str] = []
         if exact:
             first = min([g[cell] for cell, score in scores if score == best])
             back = inverse(g)
+            line = [self._cells[back[first]][0]]
             with suppress(NotSettled):
                 line = [self._cells[back[cell]][0] for cell in self._line(x, o, best, first, deadline)]
-        elif not best:  # none is known to be best, but the first looks it
-            moves[1:] = [move._replace(best=False) for move in moves[1:]]
         return Analysis(
             game=self.game.name,
             board=str(position),
             to_move=position.mover,
             over=False,
             winner=None,
-            outcome=outcome_of(best),
+            outcome=outcome_of(best) if known else None,
             plies=plies_to_end(best, empty),
             score=best,
             best=tuple([move.move for move in moves if move.best]),
             moves=tuple(moves),
             mainline=tuple(line),
+            mainline_complete=len(line) == (plies_to_end(best, empty) or empty),
             canonical=str(Position(self.game, x, o)),
             source=self._source.name,
             exact=exact,
         )
 
-    def best_move(self, board: Position | str) -> Move:
-        """The move that the oracle makes: of the best ones, that which leaves the opponent most ways to go wrong."""
-        position = self._position(board)
+    def best_move(self, board: Board) -> Move:
+        """Return the move that the oracle makes: among the best moves, the one that leaves the fewest safe replies.
+
+        If a live search has too little time, it is the most promising move; `best` says whether it is certain.
+        """
+        position = as_position(self.game, board)
         if position.over:
             raise BoardError(f"board {str(position)!r} has no move: the game is over")
         x, o, g = self._index.canonical(position.x, position.o)
-        cell, score = self._choice(x, o)
-        return _move(self._cells[inverse(g)[cell]], score, self.game.cells - position.stones, True)
+        cell, score, exact = self._choice(x, o)
+        return _move(self._cells[inverse(g)[cell]], score, self.game.cells - position.stones, exact, exact or score > 0)
 
-    def _position(self, board: Position | str) -> Position:
-        if isinstance(board, str):
-            return parse(self.game, board)
-        if board.game is not self.game and board.game != self.game:
-            raise self._foreign(board)
-        return check(board)
+    def _choice(self, x: int, o: int) -> tuple[int, int, bool]:
+        """Return the cell that the oracle claims on a canonical board, its score, and whether that is exact.
 
-    def _foreign(self, board: Position) -> GameError:
-        return GameError(f"board {str(board)!r} is of game {board.game.name!r}, not of {self.game.name!r}")
-
-    def _choice(self, x: int, o: int) -> tuple[int, int]:
-        """The cell that the oracle claims on a canonical board, and its score. What is certain is kept."""
+        Choices that had all the time they needed are remembered.
+        """
         choice = self._choices.get((x, o))
         if choice:
-            return choice
+            return *choice, True
         deadline = self._source.deadline()
-        scores, certain = self._source.children(x, o, deadline)
+        scores, exact = self._source.children(x, o, deadline)
         score = max(score for _, score in scores)
-        best = [cell for cell, worth in scores if worth == score]
-        if certain and len(best) > 1:
+        best = [cell for cell, other in scores if other == score]
+        compared = exact
+        if exact and len(best) > 1:
             try:
                 best.sort(key=lambda cell: self._temptation(x, o, cell, deadline))
             except NotSettled:
-                certain = False
-        if certain:
+                compared = False
+        if compared:
             if len(self._choices) >= _KEPT:
                 self._choices.clear()
             self._choices[x, o] = best[0], score
-        return best[0], score
+        return best[0], score, exact
 
     def _temptation(self, x: int, o: int, cell: int, deadline: float) -> tuple[int, int]:
-        """The less, the likelier the opponent goes wrong after a move: his safe replies, then what he leaves open.
+        """Return a key that is smaller the likelier the opponent goes wrong: safe replies, then lines left to us.
 
-        He has as many replies after any move, so that their number ranks their share. A line that he has no
-        cell of counts four times more for each cell that it has of ours.
+        The opponent has equally many replies after any move, so their number ranks their share. A line in which
+        the opponent has no cell counts four times more for each cell of ours.
         """
         x_after, o_after, ended = self._claimed(x, o, cell)
         if ended:
@@ -202,14 +212,14 @@ class Oracle:
         if not exact:
             raise NotSettled(f"board {str(Position(self.game, x, o))!r} takes too long")
         kept = outcome_of(max(score for _, score in scores))
-        ours, his = (x_after, o_after) if x.bit_count() == o.bit_count() else (o_after, x_after)
-        hopes = sum([4 ** (line & ours).bit_count() for line in self.game.lines if not line & his])
+        ours, theirs = (x_after, o_after) if x.bit_count() == o.bit_count() else (o_after, x_after)
+        hopes = sum([4 ** (line & ours).bit_count() for line in self.game.lines if not line & theirs])
         return sum(outcome_of(score) == kept for _, score in scores), hopes if self.game.misere else -hopes
 
     def _line(self, x: int, o: int, score: int, first: int, deadline: float) -> tuple[int, ...]:
-        """The cells of `first` on a canonical board, then of the first best reply, and so on to the end.
+        """Return `first` on a canonical board, then the first best reply, and so on to the end of the game.
 
-        Lines are kept, for after some moves many of them run together.
+        Lines are remembered, because after some moves many of them run together.
         """
         made: list[tuple[tuple[int, int], int, Symmetry | None]] = []
         cell: int | None = first
@@ -233,7 +243,7 @@ class Oracle:
         return line
 
     def _claimed(self, x: int, o: int, cell: int) -> tuple[int, int, bool]:
-        """X's and O's cells after a move, and whether it ended the game."""
+        """Return X's and O's cells after a move, and whether it ended the game."""
         if x.bit_count() == o.bit_count():
             own = x = x | 1 << cell
         else:
@@ -255,15 +265,22 @@ class Oracle:
             best=(),
             moves=(),
             mainline=(),
+            mainline_complete=True,
             canonical=str(Position(self.game, x, o)),
             source=self._source.name,
             exact=True,
         )
 
 
+def searching_live(game: Game) -> str:
+    """Return the warning that there is no store, with the command that builds it."""
+    path = store_path(game)
+    return f"No store at {path!r}: searching live. For answers at once: {build_command(game, path)}"
+
+
 @lru_cache(1 << 14)
-def _move(cell: tuple[str, int, int, int], score: int, empty: int, best: bool) -> Move:
-    return Move(*cell, outcome_of(score), plies_to_end(score, empty), score, best)
+def _move(cell: tuple[str, int, int, int], score: int, empty: int, exact: bool, best: bool) -> Move:
+    return Move(*cell, outcome_of(score) if exact or score else None, plies_to_end(score, empty), score, best)
 
 
 def _score(move: Move) -> int:
@@ -271,5 +288,5 @@ def _score(move: Move) -> int:
 
 
 def _group(game: Game) -> tuple[Symmetry, ...]:
-    """The symmetries under which a game is searched; for a board too large to solve, that which moves nothing."""
+    """Return the symmetries under which a game is searched: for a board too large to solve, only the identity."""
     return symmetries(game) if game.cells <= SOLVABLE_CELLS else (tuple(range(game.cells)),)

@@ -18,6 +18,8 @@ Exact moves come in the order of the cells, others with the best and most promis
 class NotSettled(Ttt4Error):
     """A score that could not be made certain in the time allowed."""
 
+    kind = "not-settled"
+
 
 class Source(Protocol):
     """A source of scores. `x` and `o` are the cells of a reachable position that is not over."""

@@ -65,13 +65,13 @@ def ending_cells(position: Position) -> set[int]:
 
 def verdicts(analysis: Analysis) -> dict[int, str]:
     """Return what claiming each empty cell leads to."""
-    return {move.cell: verdict(move, exact=analysis.exact) for move in analysis.moves}
+    return {move.cell: verdict(move) for move in analysis.moves}
 
 
-def verdict(move: Move, *, exact: bool) -> str:
-    """Return what a move leads to, in short: `+3`, `=`, `-4`, or `?` if it is not known."""
+def verdict(move: Move) -> str:
+    """Return what a move leads to, in short: `+3`, `=`, `-4`, or `?` if it is not settled."""
     if move.plies is None:
-        return "=" if exact else "?"
+        return "=" if move.outcome else "?"
     return f"{'+' if move.score > 0 else '-'}{move.plies}"
 
 

@@ -1,16 +1,17 @@
-"""`ttt4-query`: what is known of a position."""
+"""`ttt4-query`: who wins from a position, how soon, and what every move leads to."""
 
 import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 
 import click
 
 from oracle.answers import Analysis
 from oracle.cli.drawing import draw_verdicts
-from oracle.cli.options import any_game_option, live_option, searching_live, time_option
+from oracle.cli.options import any_game_option, live_option, time_option
 from oracle.oracle import Oracle
 from solver import __version__
 from solver.cli.console import command_errors, plain_where_asked, store_option
@@ -18,9 +19,12 @@ from solver.errors import BoardError, Ttt4Error
 from solver.games.lines import Game
 from solver.games.position import Position, after_moves, parse
 
+_PROMISING = 3
+"""How many moves are named if none is known to be best."""
+
 
 class _BoardCommand(click.Command):
-    """A command to which `-X-/-O-/---` is a board, and no option."""
+    """A command that takes `-X-/-O-/---` for a board, not for an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" not in args:
@@ -42,36 +46,38 @@ class _BoardCommand(click.Command):
 def main(
     board: str | None, moves: str | None, game: Game, store: str | None, live: bool, seconds: float, as_json: bool
 ) -> None:
-    """Tell who wins from BOARD, how soon, and what every move leads to, with best play by both.
+    """Say who wins from BOARD with best play, how soon, and what every move leads to.
 
     BOARD is its rows from the top, joined by /, with X, O and . for an empty cell: X.../.O../..../.... .
-    With - boards are read from standard input, one a line, and answered with one JSON object a line.
+    With - boards are read from standard input, one a line, and each is answered with one line of JSON.
 
     Answers come from the game's store, which ttt4-solve build makes, or else from a live search.
 
-    Exit codes: 0 done, 1 some lines were no boards, 2 wrong usage or a bad board, 3 no such store, 4 a
-    damaged store, 130 interrupted.
+    Exit codes: 0 done, 1 not settled, or some lines were not boards, 2 wrong usage or a bad board, 3 no such
+    store, 4 a damaged store, 130 interrupted, 143 terminated.
     """
     if (board is None) == (moves is None):
         raise click.UsageError("give one of BOARD, - and --moves: ttt4-query X.../.O../..../....")
-    position = None
-    if board != "-":
-        position = parse(game, board) if board is not None else after_moves(game, moves or "")
     plain_where_asked()
-    with Oracle(game, store, live=live, seconds=seconds) as oracle:
-        if oracle.source == "search" and not live:
-            click.echo(searching_live(oracle.game, oracle.path), err=True)
-        if position is None:
-            sys.exit(_answer_lines(oracle))
-        analysis = oracle.analysis(position)
+    try:
+        position = None
+        if board != "-":
+            position = parse(game, board) if board is not None else after_moves(game, moves or "")
+        with Oracle(game, store, live=live, seconds=seconds) as oracle:
+            if position is None:
+                sys.exit(_answer_lines(oracle))
+            analysis = oracle.analysis(position)
+            click.echo(analysis.as_json() if as_json else _page(oracle, position, analysis))
+            if not analysis.settled:
+                sys.exit(1)
+    except Ttt4Error as error:
         if as_json:
-            click.echo(analysis.as_json())
-        else:
-            click.echo(_page(oracle, position, analysis))
+            click.echo(_error_json(error, board if board is not None else moves))
+        raise
 
 
 def _answer_lines(oracle: Oracle) -> int:
-    """Answer each line of standard input; the exit code, 1 if some were no boards."""
+    """Answer each line of standard input; return the exit code, which is 1 if some lines were not boards."""
     if sys.stdin is None or sys.stdout is None:
         raise Ttt4Error("standard input or output is closed: boards are read from the one and answered on the other")
     failed = 0
@@ -80,11 +86,15 @@ def _answer_lines(oracle: Oracle) -> int:
         try:
             answer = oracle.analysis(board).as_json()
         except BoardError as error:
-            answer = json.dumps({"error": str(error), "board": board})
+            answer = _error_json(error, board)
             failed = 1
         sys.stdout.write(answer + "\n")
         sys.stdout.flush()  # whoever asks board by board waits for this one
     return failed
+
+
+def _error_json(error: Ttt4Error, board: str | None) -> str:
+    return json.dumps({"error": error.kind, "message": str(error), "board": board})
 
 
 def _page(oracle: Oracle, position: Position, analysis: Analysis) -> str:
@@ -92,10 +102,15 @@ def _page(oracle: Oracle, position: Position, analysis: Analysis) -> str:
     if analysis.over:
         said.append(f"{analysis.verdict[0].upper()}{analysis.verdict[1:]}.")
     else:
+        cut = () if analysis.mainline_complete else ("... (cut short by --time)",)
+        said.append(f"{analysis.to_move} to move: {analysis.verdict}.")
+        if analysis.best:
+            said.append(_listed("Best", analysis.best))
+        else:
+            said.append(_listed("Promising", [move.move for move in analysis.moves[:_PROMISING]]))
+        if analysis.mainline:
+            said.append(_listed("Main line", [*analysis.mainline, *cut]))
         said += [
-            f"{analysis.to_move} to move: {analysis.verdict}.",
-            _listed("Best", analysis.best),
-            _listed("Main line", analysis.mainline),
             "",
             f"For {analysis.to_move}: +n wins in n plies, = draws, -n loses in n plies, * best"
             + (", ? not settled." if not analysis.exact else "."),
@@ -103,7 +118,7 @@ def _page(oracle: Oracle, position: Position, analysis: Analysis) -> str:
     return "\n".join([*said, _origin(oracle, analysis)])
 
 
-def _listed(title: str, moves: tuple[str, ...]) -> str:
+def _listed(title: str, moves: Sequence[str]) -> str:
     return click.wrap_text(" ".join(moves), 79, f"{title:10} ", " " * 11)
 
 

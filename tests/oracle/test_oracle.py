@@ -2,17 +2,22 @@
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import naive
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle import Analysis, Move, Oracle
-from solver.errors import BoardError, GameError, StoreError, StoreMismatch, StoreMissing
+from oracle.oracle import SearchingLive
+from solver.errors import BoardError, GameError, StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.folders import store_name
 from solver.games.lines import grid
 from solver.games.position import Position, parse
@@ -22,8 +27,8 @@ FOUR = grid(4, 4, 4)
 RULES4 = naive.Game(4, 4, 4)
 THREES = ["3,3,3", "3,3,3,misere"]
 KEYS = [
-    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "best", "moves", "mainline", "canonical",
-    "source", "exact",
+    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "best", "moves", "mainline",
+    "mainline_complete", "canonical", "source", "exact",
 ]  # fmt: skip
 IMPOSSIBLE = ["XX../..../..../....", "XXXX/..../..../....", "XXXX/OOOO/..../....", "X../.../...", "x", "hello", ""]
 
@@ -82,6 +87,7 @@ def by_minimax(name: str, board: str) -> Analysis:
         best=tuple(move.move for move in moves if move.best),
         moves=tuple(moves),
         mainline=(),
+        mainline_complete=True,
         canonical="",
         source="store",
         exact=True,
@@ -261,7 +267,7 @@ def test_a_named_store_has_to_be_there(nowhere: Path, monkeypatch: pytest.Monkey
 
 
 def test_without_a_store_positions_are_searched(nowhere: Path, store3: Path) -> None:
-    with Oracle("3,3,3") as oracle:
+    with pytest.warns(SearchingLive), Oracle("3,3,3") as oracle:
         assert (oracle.source, oracle.analysis("9").source) == ("search", "search")
         assert "by search" in repr(oracle)
     (nowhere / store_name(grid(3, 3, 3))).write_bytes(store3.read_bytes())
@@ -294,3 +300,47 @@ def test_the_game_may_be_given_as_text_and_is_4x4_unless_said(store4: Path) -> N
             assert oracle.analysis("16").game == "4,4,4"
     with pytest.raises(GameError):
         Oracle("4,4")
+
+
+@pytest.mark.parametrize("name", ["score", "get_score", "analysis", "best_move"])
+@pytest.mark.parametrize("kind", [list, tuple, np.array, np.int8])
+def test_a_board_may_be_a_sequence_of_numbers(name: str, kind: Any, store4: Path) -> None:
+    marks = [0, 1, 1, 0, -1, 0, -1, 0, -1, 0, 0, -1, 0, 1, 0, 1]
+    rows = [marks[i : i + 4] for i in range(0, 16, 4)]
+    with Oracle(store=store4) as oracle:
+        more = (None,) if name == "get_score" else ()
+        ask = getattr(oracle, name)
+        for board in (marks, rows):
+            given = np.array(board, np.int8) if kind is np.int8 else kind(board)
+            assert ask(given, *more) == ask(".XX./O.O./O..O/.X.X", *more)
+
+
+@pytest.mark.parametrize(
+    "board", [None, 5, 4.0, object(), [0] * 15, [2] * 16, ["X"] * 16, [0.5] * 16, {}, b"16", iter([0] * 16), [[]] * 16]
+)
+def test_what_is_not_a_board_is_refused_in_a_sentence(board: Any, store4: Path) -> None:
+    with Oracle(store=store4) as oracle:
+        for ask in (oracle.score, oracle.analysis, oracle.best_move):
+            with pytest.raises(BoardError, match="board") as refusal:
+                ask(board)
+            assert len(str(refusal.value).splitlines()) == 1
+        assert oracle.get_score(board, 99) == 99
+
+
+def test_python_is_warned_once_with_the_command_where_no_store_serves(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = "import oracle\nfor _ in range(3):\n    oracle.Oracle('3,4,3')\noracle.Oracle('3,3,3', live=True)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stderr.count("SearchingLive: ") == 1
+    assert ran.stderr.endswith("For answers at once: ttt4-solve build --game 3,4,3\n")
+
+
+def test_get_score_never_hides_damage(store4: Path, tmp_path: Path) -> None:
+    (tmp_path / "s").write_bytes(store4.read_bytes())
+    with Oracle(store=tmp_path / "s") as oracle:
+        with open(tmp_path / "s", "r+b") as file:
+            file.seek(2 * 4096)
+            file.write(bytes(store4.stat().st_size - 3 * 4096))
+        with pytest.raises(StoreDamaged):
+            [oracle.get_score(Position(FOUR).play(cell), 0) for cell in range(16)]

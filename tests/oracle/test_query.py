@@ -18,7 +18,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from oracle import NotSettled
 from oracle.cli.main import main
+from oracle.search import Search
 from solver import __version__
 from solver.errors import BoardError
 from solver.games.lines import grid
@@ -28,8 +30,8 @@ FOUR = grid(4, 4, 4)
 COMMAND = str(Path(sys.executable).with_name("ttt4-query"))
 OPEN, X_WON, O_WON, FULL = "XX../OO../..../....", "XXXX/OOO./..../....", "OOOO/XXX./X.../....", "XXOO/OOXX/XXOO/OOXX"
 KEYS = {
-    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "best", "moves", "mainline", "canonical",
-    "source", "exact",
+    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "best", "moves", "mainline",
+    "mainline_complete", "canonical", "source", "exact",
 }  # fmt: skip
 MOVE_KEYS = {"move", "cell", "row", "col", "outcome", "plies", "score", "best"}
 Run = Callable[..., Any]
@@ -147,7 +149,7 @@ def test_no_line_is_longer_than_80_columns(store4: Path, run: Run, position: tup
     if not Path("s").exists():
         Path("s").symlink_to(store4)
     ran = run(main, board, "--game", name, *(["--store", "s"] if name == "4,4,4" else ["--live", "--time", "0"]))
-    assert ran.code == 0
+    assert ran.code == ("to move: not settled" in ran.out)
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
@@ -189,7 +191,9 @@ def test_each_line_gets_the_line_that_json_gives_of_it(store4: Path, run: Run) -
     for board, answer in zip(asked, answers, strict=True):
         ran = run(main, board, "--json", "--store", store4)
         error = ran.err.removeprefix("Error: ").strip()
-        assert answer == ({"error": error, "board": board} if ran.code else json.loads(ran.out))
+        assert answer == json.loads(ran.out), "alone or in a list"
+        assert ran.code == (2 if "error" in answer else 0)
+        assert error == answer.get("message", "")
 
 
 @pytest.mark.parametrize(
@@ -199,6 +203,7 @@ def test_each_line_gets_the_line_that_json_gives_of_it(store4: Path, run: Run) -
         (b"16", 0, ["16"]),
         (b"16\r\nX15\r\n", 0, ["16", "X15"]),
         (b"16\n\n16\n", 1, ["16", "", "16"]),
+        (b"\xef\xbb\xbf16\nX15\n", 0, ["16", "X15"]),
         (b"\xff\xfe\n16\n", 1, ["\ufffd\ufffd", "16"]),
         (b"\0\n\x1b[31m\n16", 1, ["\0", "\x1b[31m", "16"]),
         (b"X" * 100_000 + b"\n16", 1, ["X" * 100_000, "16"]),
@@ -209,7 +214,8 @@ def test_any_input_gets_an_answer_a_line(said: bytes, code: int, found: list[str
     assert ended == code
     for answer, board in zip(answers, found, strict=True):
         if "error" in answer:
-            assert (list(answer), answer["board"]) == (["error", "board"], board)
+            assert (list(answer), answer["board"]) == (["error", "message", "board"], board)
+            assert answer["error"] == "bad-board"
         else:
             assert answer["board"] == str(parse(FOUR, board))
 
@@ -250,7 +256,8 @@ def test_moves_lead_to_the_position(
     if naive.played(rules, order) == board:
         assert json.loads(ran.out)["board"].replace("/", "") == board
     else:  # a line was complete before the last move
-        assert refused(ran, 2, "the game is over")
+        assert (ran.code, json.loads(ran.out)["error"], ran.err.count("\n")) == (2, "bad-board", 1)
+        assert "the game is over" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -275,6 +282,20 @@ def test_a_board_that_begins_with_a_dash_is_a_board(board: str, last: bool, stor
     options = ["--json", "--store", store4]
     ran = run(main, *([*options, board] if last else [board, *options]))
     assert json.loads(ran.out)["board"] == str(parse(FOUR, board))
+
+
+def test_a_bad_board_gets_its_json_error_and_its_line_on_stderr(run: Run) -> None:
+    ran = run(main, "X?..", "--json")
+    said = json.loads(ran.out)
+    assert (ran.code, ran.err) == (2, f"Error: {said['message']}\n")
+    assert said == {"error": "bad-board", "message": said["message"], "board": "X?.."}
+
+
+def test_a_missing_store_gets_a_json_error_with_the_fact_and_advice_on_stderr(run: Run) -> None:
+    ran = run(main, "16", "--json", "--store", "none")
+    said = json.loads(ran.out)
+    assert (ran.code, said["error"], said["message"]) == (3, "store-missing", "no store at 'none'")
+    assert "ttt4-solve build --store none" in ran.err
 
 
 @pytest.mark.parametrize("form", ["1XX1/O1O1/O2O/1X1X", ".xx.o.o.o..o.x.x", "_XX_/O_O_/O__O/_X_X", "1xx1o1o1o2o1x1x"])
@@ -332,15 +353,29 @@ def test_a_time_that_is_no_number_of_seconds_is_refused(time: str, run: Run) -> 
     assert "Invalid value for '--time'" in ran.err.splitlines()[-1]
 
 
-def test_a_search_that_has_no_time_says_that_it_is_not_exact(run: Run) -> None:
+def test_a_search_that_has_no_time_says_that_nothing_is_settled_and_ends_with_1(run: Run) -> None:
     asked = ["25", "--game", "5,5,4", "--live", "--time", "0"]
     ran = run(main, *asked, "--json")
-    assert (ran.code, ran.err) == (0, "")
-    assert json.loads(ran.out)["exact"] is False
+    assert (ran.code, ran.err) == (1, "")
+    answer = json.loads(ran.out)
+    assert (answer["exact"], answer["outcome"], answer["best"], answer["mainline"]) == (False, None, [], [])
     page = run(main, *asked)
-    assert page.code == 0
+    assert page.code == 1
     assert "X to move: not settled" in page.out
+    assert "\nPromising  c3 " in page.out
+    assert not re.search(r"^Best|^Main line|\*$", page.out, re.M)
     assert "--time" in page.out.splitlines()[-1]
+
+
+def test_a_main_line_that_time_cut_short_is_said_to_be(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_late(*arguments: object) -> int:
+        raise NotSettled("too late")
+
+    monkeypatch.setattr(Search, "first_best", too_late)
+    board = ".XX./O.O./O..O/.X.X"
+    assert "\nMain line  a1 ... (cut short by --time)\n" in run(main, board, "--live", "--time", "99").out
+    answer = json.loads(run(main, board, "--live", "--time", "99", "--json").out)
+    assert (answer["mainline"], answer["mainline_complete"], answer["exact"]) == (["a1"], False, True)
 
 
 def test_an_interrupt_ends_a_search_in_one_line() -> None:

@@ -18,6 +18,7 @@ LARGE = naive.Game(15, 15, 5)
 LARGE_GAME = grid(15, 15, 5)
 LINES = sorted(naive.lines(LARGE))
 LOOKS = [0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 130, 200, 300, 500, 800, 1300]
+CUT = {"mainline": (), "mainline_complete": False}
 HURRY = 12  # times 256 nodes: enough to look two plies ahead, as the wins and threats here need
 
 
@@ -75,7 +76,7 @@ def assert_claims_are_so(found: Analysis, truth: Analysis) -> None:
     for move in found.moves:
         assert move.score == true_scores[move.move] or (move.score == 0 and not found.exact), (found, truth)
     if found.exact:
-        assert found._replace(mainline=(), source="store") == truth._replace(mainline=())
+        assert found._replace(**CUT, source="store") == truth._replace(**CUT)
     else:
         assert found.score >= 0
         assert truth.score >= found.score or not found.score
@@ -83,7 +84,9 @@ def assert_claims_are_so(found: Analysis, truth: Analysis) -> None:
     assert set(found.best) == {move.move for move in found.moves if move.best}
     if found.score:
         assert set(found.best) == {move.move for move in found.moves if move.score == found.score}
-    assert found.mainline[0] in found.best
+    assert bool(found.best) == found.settled
+    assert bool(found.mainline) == found.exact
+    assert set(found.mainline[:1]) <= set(found.best)
 
 
 @pytest.mark.usefixtures("each_node")
@@ -150,16 +153,17 @@ def test_no_answer_takes_longer_than_its_time(name: str, clock: Callable[[], int
     ("name", "board"),
     [("4,4,4", "16"), ("5,5,4", "25"), ("5,5,4", "5/.XO../5/5/5"), ("15,15,5", "225"), ("20,20,5,misere", "400")],
 )
-def test_what_is_not_settled_is_said_so_and_still_one_move_is_chosen(name: str, board: str, looks: int) -> None:
+def test_what_is_not_settled_is_said_so_and_still_the_oracle_makes_a_move(name: str, board: str, looks: int) -> None:
     oracle = hurried(name, looks)
     found = oracle.analysis(board)
-    assert (found.exact, found.outcome, found.score, found.plies) == (False, "draw", 0, None)
+    assert (found.exact, found.settled, found.outcome, found.score, found.plies) == (False, False, None, 0, None)
     assert found.verdict == "not settled: no forced win was found"
-    assert len(found.best) == 1
-    assert found.best == found.mainline == (found.moves[0].move,)
+    assert (found.best, found.mainline, found.mainline_complete) == ((), (), False)
+    assert {(move.outcome, move.best) for move in found.moves} == {(None, False)}
     legal = [oracle.game.cell_name(cell) for cell, mark in enumerate(found.board.replace("/", "")) if mark == "."]
     assert sorted(move.move for move in found.moves) == sorted(legal)
-    assert oracle.best_move(board).move in legal
+    chosen = oracle.best_move(board)
+    assert (chosen.move in legal, chosen.outcome, chosen.best) == (True, None, False)
     assert oracle.get_score(board, 99) == 99
     with pytest.raises(NotSettled):
         oracle.score(board)

@@ -124,7 +124,8 @@ def test_a_store_that_is_named_and_missing_ends_with_3(asked: str, run: Run, mon
 @pytest.mark.parametrize("game", ["4,4,4", "3,3,3,misere", "3,4,3"])
 def test_a_store_of_another_game_ends_with_3(game: str, store3: Path, run: Run) -> None:
     ran = run(main, "--moves", "", "--game", game, "--store", store3)
-    assert refused(ran, 3, "'3,3,3'", f"'{game}'", "ttt4-solve build", "--force")
+    assert refused(ran, 3, "'3,3,3'", f"'{game}'", "name another path with --store")
+    assert "--force" not in ran.err, "a command that would destroy the store of the other game is never advised"
 
 
 def of_a_newer_format(path: Path, good: Path) -> Path:
@@ -137,13 +138,47 @@ def of_a_newer_format(path: Path, good: Path) -> Path:
     return path
 
 
+def test_a_file_that_was_never_a_store_ends_with_4_and_its_overwriting_is_not_advised(run: Run) -> None:
+    Path("notes.txt").write_text("my diary")
+    ran = run(main, EMPTY, *THREE, "--store", "notes.txt")
+    assert refused(ran, 4, "'notes.txt' is not a store", "name another path with --store")
+    assert "build" not in ran.err
+
+
+def test_a_folder_that_is_named_holds_a_store_for_each_game(
+    store3: Path, store4: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stores").mkdir()
+    for store in (store3, store4):
+        (tmp_path / "stores" / store.name).write_bytes(store.read_bytes())
+    for game in ("3,3,3", "4,4,4"):
+        ran = run(main, "--moves", "", "--game", game, "--store", tmp_path / "stores")
+        assert (ran.code, ran.err, f"{game.replace(',', 'x')}.ttt4." in ran.out) == (0, "", True)
+    monkeypatch.setenv("TTT4_STORE", str(tmp_path / "stores"))
+    assert run(main, "--moves", "", *THREE).code == 0
+    assert refused(run(main, "--moves", "", "--game", "3,4,3"), 3, "3x4x3.ttt4", "ttt4-solve build --game 3,4,3")
+
+
+def test_a_store_in_the_user_s_folder_answers_inside_a_checkout_too(
+    store3: Path, usual: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual.write_bytes(store3.read_bytes())
+    for room in ("solver", "oracle", "play", "data"):
+        (tmp_path / "checkout" / room).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "checkout" / "play")
+    ran = run(main, EMPTY, *THREE)
+    assert (ran.code, ran.err, f"From the store {usual}." in ran.out) == (0, "", True)
+    (tmp_path / "checkout" / "data" / "3x3x3.ttt4").write_bytes(b"")
+    assert run(main, EMPTY, *THREE).code == 4, "the checkout's comes first"
+
+
 def test_a_store_of_a_newer_format_ends_with_3(store3: Path, usual: Path, run: Run) -> None:
     of_a_newer_format(usual, store3)
     assert refused(run(main, EMPTY, *THREE), 3, "99", "--force")
 
 
 @pytest.mark.parametrize("content", [b"", b"no store\n", b"text " * 9999, bytes(1 << 16)])
-def test_a_file_that_is_no_store_ends_with_4(content: bytes, usual: Path, run: Run) -> None:
+def test_a_file_in_the_place_of_a_store_is_a_damaged_one(content: bytes, usual: Path, run: Run) -> None:
     usual.write_bytes(content)
     assert refused(run(main, EMPTY, *THREE), 4, f"{BUILD} --force")
 
