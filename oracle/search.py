@@ -1,14 +1,15 @@
-"""Live search: what to answer with where no store is. Plain Python, so that a fresh process is quick.
+"""Live search: answers where there is no store. It is plain Python, so a fresh process answers quickly.
 
-It looks 2 plies ahead, then 4, 8, 16 and so on, until every move is settled or time is up. To look d plies
-ahead gives a position's score if it ends within d plies under best play, else 0; so a score other than
-0 is exact as soon as its plies are no more than d, and one of 0 when d reaches the end of the game.
+The search deepens iteratively: 2 plies, then 4, 8, 16 and so on, until every move is settled or time runs out. A
+search to depth d returns a position's score if the game ends within d plies under best play, else 0. So a score
+other than 0 is exact as soon as it lies within the depth, and a score of 0 once the depth reaches the end of the
+game.
 
-`_visit` is alpha-beta: the score for the side to move when that lies between alpha and beta; a result of
-alpha or less is an upper bound of it, a result of beta or more a lower bound. It carries along the cells
-that would complete a line of either side, which a move changes only on the lines through its cell. A
-position is known under the smallest of its images; what was proved of it is kept from one look to the
-next, and from one question to the next. solver/search/alphabeta.py has the same ideas, and shares no code.
+`_visit` is alpha-beta. It returns the score for the side to move if that lies between alpha and beta; a result of
+alpha or less is an upper bound, and a result of beta or more is a lower bound. It keeps the cells that would
+complete a line of either side up to date: a move changes them only on the lines through its cell. Positions are
+remembered in canonical form, from one depth to the next and from one question to the next.
+solver/search/alphabeta.py uses the same ideas and shares no code with this file.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,21 +23,21 @@ from solver.index.symmetry import Images, Symmetry
 _INFINITE = 1 << 30
 _EXACT, _AT_LEAST, _AT_MOST = 0, 1, -1
 _PROVED = -1
-"""In the place of the depth of what is known: it holds at any."""
+"""Stands for the depth of an entry that holds at every depth."""
 
 _KEPT = 1_000_000
-"""How many positions are remembered, about: 150 MB."""
+"""How many positions are remembered, at most: about 150 MB."""
 
 _NODES_A_LOOK_AT_THE_CLOCK = 256
 
 
 class Search:
-    """Searches of one game, which remember what they have proved. Threads may share it."""
+    """Searches positions of one game, and remembers what it has proved. Threads may share it."""
 
     name = "search"
 
     def __init__(self, game: Game, group: Sequence[Symmetry], seconds: float) -> None:
-        """Prepare to search `game` for up to so many seconds an answer, taking images under `group` for equal."""
+        """Search `game` for up to `seconds` an answer, treating images under `group` as equal."""
         self.game = game
         self.seconds = seconds
         through = game.lines_through
@@ -50,7 +51,7 @@ class Search:
         self.known: dict[int, tuple[int, int, int]] = {}
 
     def score(self, position: Position) -> int:
-        """The score of a position for the side to move; NotSettled if it is not certain in time."""
+        """Return the score for the side to move; raise NotSettled if it is not certain in time."""
         over = check(position).score_if_over()
         if over is not None:
             return over
@@ -60,11 +61,11 @@ class Search:
         return max(score for _, score in scores)
 
     def deadline(self) -> float:
-        """When the time for an answer that is begun now is over."""
+        """Return the time by which an answer that starts now must be given."""
         return monotonic() + self.seconds
 
     def children(self, x: int, o: int, deadline: float) -> Children:
-        """What is known of each move by then."""
+        """Return what is known of each move by the deadline."""
         run = _Run(self, x, o, deadline)
         scores = dict.fromkeys(cells_of(self.game.full & ~(x | o)), 0)
         try:
@@ -75,7 +76,7 @@ class Search:
             return ranked, False
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
-        """The first cell whose claim has the position's own score, which is known; NotSettled if it is not found."""
+        """Return the first cell that keeps the position's score, which is known; raise NotSettled if time is short."""
         run = _Run(self, x, o, deadline)
         depth = run.left + 1 - abs(score) if score else run.left
         try:
@@ -89,15 +90,15 @@ class Search:
 
     def _not_settled(self, x: int, o: int) -> NotSettled:
         board = str(Position(self.game, x, o))
-        return NotSettled(f"board {board!r} was not settled in {self.seconds:g} s: allow more, or build a store")
+        return NotSettled(f"board {board!r} was not settled in {self.seconds:g} s")
 
 
 class _TimeUp(Exception):
-    """The time allowed is over."""
+    """The time for an answer has run out."""
 
 
 class _Run:
-    """One search from one position, under its own clock."""
+    """One search from one position, with its own deadline."""
 
     def __init__(self, search: Search, x: int, o: int, deadline: float) -> None:
         game = self.game = search.game
@@ -109,8 +110,8 @@ class _Run:
         self.lose = _gaps(game.lines, self.their, self.own)
 
     def settle(self, scores: dict[int, int]) -> None:
-        """Fill in each move's exact score, looking deeper until all are known; _TimeUp leaves the others at 0."""
-        for cell in cells_of(self.win):  # before the clock can ring
+        """Fill in each move's exact score, searching deeper until all are known; _TimeUp leaves the others at 0."""
+        for cell in cells_of(self.win):  # before time can run out
             scores[cell] = self.claim(cell, -_INFINITE, _INFINITE, 1)
         cells = [cell for bit, _ in self.order if scores.get(cell := bit.bit_length() - 1) == 0]
         depth = 2
@@ -125,7 +126,7 @@ class _Run:
             depth *= 2
 
     def claimed(self, cell: int, depth: int) -> int:
-        """The score for who claims a cell. Whether it is a win or a loss is asked first: most often neither."""
+        """Return the score for the side that claims a cell. Narrow searches come first: most moves decide nothing."""
         if self.claim(cell, -1, 0, depth) < 0:
             return self.claim(cell, -_INFINITE, 0, depth)
         if self.claim(cell, 0, 1, depth) > 0:
@@ -133,7 +134,7 @@ class _Run:
         return 0
 
     def claim(self, cell: int, alpha: int, beta: int, depth: int) -> int:
-        """The score, as `_visit` gives it, for who claims a cell in the position asked about."""
+        """Return the score, as `_visit` does, for the side that claims a cell in the position asked about."""
         bit = 1 << cell
         if self.win & bit:
             return -self.left if self.game.misere else self.left
@@ -142,7 +143,7 @@ class _Run:
         return -self._visit(self.their, mine, self.lose & ~bit, gaps, -beta, -alpha, depth - 1, self.left - 1)
 
     def promise(self, cell: int) -> int:
-        """How much a cell does for who claims it: lines that it continues, or takes from the other."""
+        """Return how promising a cell is: how many lines it extends, or takes from the opponent."""
         worth = 0
         for line in self.game.lines_through[cell]:
             for one, other in ((self.own, self.their), (self.their, self.own)):
@@ -151,7 +152,7 @@ class _Run:
         return worth
 
     def _visit(self, own: int, their: int, win: int, lose: int, alpha: int, beta: int, depth: int, left: int) -> int:
-        """The score for the side of `own`, to move in a game that is on, with so many cells left.
+        """Return the score for the side of `own`, which is to move, with `left` cells empty.
 
         `win` and `lose` are the cells that complete a line of `own` and of `their`.
         """
@@ -163,7 +164,7 @@ class _Run:
                 self.known.clear()
         game = self.game
         moves = game.full & ~(own | their)
-        # What is seen without looking at any move, and the soonest win and loss that are possible then.
+        # Decide what needs no search, and bound the rest by the soonest win and loss that are still possible.
         if game.misere:
             moves &= ~win
             if not moves:
@@ -208,7 +209,7 @@ class _Run:
 
 
 def _gaps(lines: Iterable[int], own: int, their: int) -> int:
-    """The cells that each complete one of the lines for the side of `own`."""
+    """Return the cells that complete one of the lines for the side of `own`."""
     found = 0
     for line in lines:
         if not line & their:
@@ -219,7 +220,7 @@ def _gaps(lines: Iterable[int], own: int, their: int) -> int:
 
 
 def _open(lines: Iterable[int], their: int) -> bool:
-    """Whether a line has none of the cells, so that the other side may still complete it."""
+    """Tell whether some line has none of the cells of `their`, so that the other side may still complete it."""
     for line in lines:  # noqa: SIM110 - any() would take twice as long
         if not line & their:
             return True
@@ -227,7 +228,7 @@ def _open(lines: Iterable[int], their: int) -> bool:
 
 
 def _lasting(score: int, bound: int, depth: int, left: int) -> tuple[int, int, int]:
-    """What to remember of a look so deep: at any depth, if it would be the same at any."""
+    """Return the entry to remember for a search to this depth; mark it as proved if every depth would give the same."""
     if depth >= left:
         return score, bound, _PROVED
     if bound == _EXACT and score and left + 1 - abs(score) > depth:

@@ -1,4 +1,4 @@
-"""Where scores come from: the questions that the oracle asks.
+"""Sources of scores: the questions that the oracle asks.
 
 Two classes answer them: solver/store/scores.py from a store, oracle/search.py by live search.
 """
@@ -9,7 +9,7 @@ from solver.errors import Ttt4Error
 from solver.games.position import Position
 
 Children = tuple[list[tuple[int, int]], bool]
-"""The moves of an open position, as (cell, score for the player who makes the move), and whether they are exact.
+"""The moves of an open position, as (cell, score for the side that makes the move), and whether they are exact.
 
 Exact moves come in the order of the cells, others with the best and most promising first.
 """

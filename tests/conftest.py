@@ -33,6 +33,19 @@ settings.register_profile("ours", deadline=None, max_examples=100)  # compiling 
 settings.load_profile("ours")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the slow tests too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the slow tests unless they were asked for."""
+    if config.getoption("--slow"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if item not in slow]
+
+
 @dataclass(frozen=True)
 class Solved:
     """A game that both solvers have solved: what the proof came to, and every page."""

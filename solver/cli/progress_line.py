@@ -1,4 +1,4 @@
-"""Progress shown to a person: one line on standard error."""
+"""Progress on standard error."""
 
 import sys
 from time import monotonic
@@ -8,15 +8,14 @@ import click
 from solver.proof.progress import Progress, duration
 
 _FORESEEN = 0.02
-"""From what share of the work on it can be said how long the rest takes: the first plies go slowly."""
-
+"""The share of the work after which the remaining time is estimated: the first plies are slow."""
 
 _REDRAWN, _SAID_AGAIN = 0.1, 60.0
-"""After how many seconds the line is drawn anew on a terminal, and written again elsewhere."""
+"""How many seconds pass between two updates: on a terminal, and elsewhere."""
 
 
 class ProgressLine:
-    """Progress on standard error: one line that is drawn over on a terminal, else a line a phase, and a few more."""
+    """Shows progress: on a terminal one line that is redrawn, elsewhere a line for each phase and one a minute."""
 
     def __init__(self) -> None:
         """Start the clock."""
@@ -27,7 +26,7 @@ class ProgressLine:
         self._width = 0
 
     def __call__(self, progress: Progress) -> None:
-        """Show how far work has come."""
+        """Show how far the work is."""
         now = monotonic()
         if progress.note:
             self.clear()
@@ -47,9 +46,9 @@ class ProgressLine:
             click.echo(text, err=True)
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._terminal and self._width:
-            self._width = min(self._width + len("^C"), 79)  # which the terminal may have written behind it
+            self._width = min(self._width + len("^C"), 79)  # which the terminal may have echoed after it
             self._draw("")
 
     def _draw(self, text: str) -> None:
@@ -58,7 +57,7 @@ class ProgressLine:
 
 
 def _describe(progress: Progress, done: int, seconds: float) -> str:
-    """The line, `done` places having been done in so many seconds."""
+    """Return the line to show when `done` places took so many seconds."""
     if not progress.total:
         return f"{progress.phase}..."
     share = progress.done / progress.total

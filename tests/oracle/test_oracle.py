@@ -267,7 +267,9 @@ def test_a_named_store_has_to_be_there(nowhere: Path, monkeypatch: pytest.Monkey
 
 
 def test_without_a_store_positions_are_searched(nowhere: Path, store3: Path) -> None:
-    with pytest.warns(SearchingLive), Oracle("3,3,3") as oracle:
+    with pytest.warns(SearchingLive):
+        oracle = Oracle("3,3,3")
+    with oracle:
         assert (oracle.source, oracle.analysis("9").source) == ("search", "search")
         assert "by search" in repr(oracle)
     (nowhere / store_name(grid(3, 3, 3))).write_bytes(store3.read_bytes())

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from solver.cli.main import main
 from solver.advice import with_advice
+from solver.cli.main import main
 from solver.errors import StoreDamaged, Ttt4Error
 from solver.games.lines import grid
 from solver.games.position import Position

@@ -14,9 +14,9 @@ import pytest
 
 from oracle import Oracle
 from oracle.cli.main import main as query
+from solver.advice import build_command
 from solver.cli.main import main as solve
 from solver.errors import BoardError, GameError, StoreMismatch
-from solver.advice import build_command
 from solver.folders import store_name
 from solver.games.files import LARGEST_BYTES
 from solver.games.lines import Game

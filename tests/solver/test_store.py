@@ -14,8 +14,8 @@ import pytest
 from places import position_at
 from stores import content_digest, seal_anew
 
-from solver.cli.main import main
 from solver.advice import with_advice
+from solver.cli.main import main
 from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.games.lines import Game, grid
 from solver.games.position import Position, is_reachable, parse
