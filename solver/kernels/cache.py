@@ -3,6 +3,10 @@
 It is in the user's cache folder, never next to the source, because an installed package may be
 read-only. numba reads the folder's name from the environment once, when it is imported, so this module
 must be imported first and does not import numba itself.
+
+numba runs what it finds in its files, unread: one flipped bit is a crash, or a kernel that computes
+something else. So each file has its digest beside it (`<file>.sum`), and before a kernel is loaded, files
+that do not match theirs are deleted, which makes numba compile the kernel again.
 """
 
 import hashlib
@@ -12,6 +16,7 @@ from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
+from solver.files import write_whole
 from solver.folders import cache_folder
 
 
@@ -43,8 +48,44 @@ def is_cached(kernel: str) -> bool:
     return not KEEP or any(CACHE.glob(f"*/*.{kernel}-*.nbi"))
 
 
+def forget_damaged(kernel: str) -> None:
+    """Delete a kernel's files unless all of them match their digests, so that it is compiled again."""
+    if not KEEP:
+        return
+    try:
+        if all(_sum_file(file).read_bytes() == _sum(file) for file in _files(kernel)):
+            return
+    except OSError:
+        pass  # a digest is missing, or a file cannot be read
+    forget(kernel)
+
+
 def forget(kernel: str) -> None:
-    """Delete a kernel's files, so that the next process compiles and caches it again."""
+    """Delete a kernel's files, so that it is compiled again."""
     with suppress(OSError):
-        for file in CACHE.glob(f"*/*.{kernel}-*.nb?"):
+        for file in _files(kernel):
             file.unlink(missing_ok=True)
+            _sum_file(file).unlink(missing_ok=True)
+
+
+def seal(kernel: str) -> None:
+    """Write the digests of a kernel's files that have none: they were written since `forget_damaged`."""
+    if not KEEP:
+        return
+    with suppress(OSError):
+        for file in _files(kernel):
+            if not _sum_file(file).exists():
+                write_whole(_sum_file(file), _sum(file))
+
+
+def _files(kernel: str) -> list[Path]:
+    """Return numba's index of a kernel and the compiled code that it names."""
+    return list(CACHE.glob(f"*/*.{kernel}-*.nb?"))
+
+
+def _sum_file(file: Path) -> Path:
+    return file.with_name(f"{file.name}.sum")
+
+
+def _sum(file: Path) -> bytes:
+    return hashlib.blake2b(file.read_bytes()).hexdigest().encode()

@@ -1,14 +1,15 @@
 """The only place that calls numba's compiler: every option, and what it is for.
 
-If compiled code cannot be cached, or a cached file is damaged, the kernel is compiled for this process
-only. There is no warning, because the results are not affected.
+Cached code is loaded only if it is what was written (solver/kernels/cache.py); otherwise the kernel is
+compiled again. If compiled code cannot be cached, the kernel is compiled for this process only. There is no
+warning, because the results are not affected.
 """
 
 import gc
 from collections.abc import Callable
 from typing import Any
 
-from solver.kernels.cache import KEEP, forget
+from solver.kernels.cache import KEEP, forget, forget_damaged, seal
 
 import numba  # isort: skip  (solver.kernels.cache must set its cache folder first)
 from numba.extending import register_jitable  # isort: skip
@@ -25,10 +26,13 @@ def jit(signature: str) -> Callable[[Function], Function]:
 
     def compiled(function: Function) -> Function:
         try:
-            return _njit(signature, function, cache=KEEP)
+            forget_damaged(function.__name__)
+            kernel = _njit(signature, function, cache=KEEP)
+            seal(function.__name__)
+            return kernel
         except Exception:
-            # Loading a damaged cache file can raise anything that unpickling can. If the fault is in the
-            # kernel itself, compiling without the cache raises it again.
+            # A file that changes while it is loaded can raise anything that unpickling can. If the fault is
+            # in the kernel itself, compiling without the cache raises it again.
             forget(function.__name__)
             return _njit(signature, function, cache=False)
 
