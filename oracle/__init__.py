@@ -2,6 +2,6 @@
 
 from oracle.answers import Analysis, Move
 from oracle.oracle import Oracle
-from oracle.source import NotSettled
+from solver.errors import NotSettled
 
 __all__ = ["Analysis", "Move", "NotSettled", "Oracle"]

@@ -14,16 +14,16 @@ from types import TracebackType
 from typing import TypeVar
 
 from oracle.answers import Analysis, Move
-from oracle.source import NotSettled, Source
+from oracle.source import Source
 from solver.advice import build_command
-from solver.errors import BoardError, GameError, StoreDamaged, StoreError
+from solver.errors import BoardError, GameError, NotSettled, StoreDamaged, StoreError
 from solver.folders import find_store, is_named, store_path
 from solver.games.lines import DEFAULT_GAME, SOLVABLE_CELLS, Game, require_solvable
 from solver.games.notation import parse_game
 from solver.games.position import Board, Position, as_position
 from solver.games.score import outcome_of, plies_to_end
 from solver.index.places import Index
-from solver.index.symmetry import Symmetry, inverse, symmetries
+from solver.index.symmetry import STEPS, Symmetry, inverse, symmetries
 from solver.store.scores import Scores
 from solver.store.store import Store
 
@@ -32,6 +32,9 @@ SECONDS = 2.0
 
 QUICK_CELLS = 16
 """On boards of up to so many cells every position is settled live in less time, and a store is built in seconds."""
+
+_STEPS_A_SECOND = 100_000
+"""How many steps the search for symmetries may take, for each second allowed: a quarter of the time, or less."""
 
 _KEPT = 1 << 16
 """For how many canonical boards lines and choices are remembered."""
@@ -75,11 +78,11 @@ class Oracle:
             self._source: Source = scores
             self._index = scores.index
         else:
-            from oracle.search import Search  # only now: a store's answer does not wait for it
+            from solver.search.live import Search  # only now: a store's answer does not wait for it
 
             if not live and solvable:
                 warnings.warn(searching_live(self.game), SearchingLive, stacklevel=2)
-            self._index = Index(self.game, _group(self.game))
+            self._index = Index(self.game, _group(self.game, seconds))
             self._source = Search(self.game, self._index.group, seconds)
         self._lines: dict[tuple[int, int], tuple[int, ...]] = {}
         self._choices: dict[tuple[int, int], tuple[int, int]] = {}
@@ -287,6 +290,11 @@ def _score(move: Move) -> int:
     return move.score
 
 
-def _group(game: Game) -> tuple[Symmetry, ...]:
-    """Return the symmetries under which a game is searched: for a board too large to solve, only the identity."""
-    return symmetries(game) if game.cells <= SOLVABLE_CELLS else (tuple(range(game.cells)),)
+def _group(game: Game, seconds: float) -> tuple[Symmetry, ...]:
+    """Return the symmetries under which a game is searched, as far as they are found in a fraction of the time.
+
+    For a board too large to solve, that is only the identity.
+    """
+    if game.cells > SOLVABLE_CELLS:
+        return (tuple(range(game.cells)),)
+    return symmetries(game, min(STEPS, 1000 + int(_STEPS_A_SECOND * min(seconds, 60))))

@@ -1,24 +1,11 @@
 """Sources of scores: the questions that the oracle asks.
 
-Two classes answer them: solver/store/scores.py from a store, oracle/search.py by live search.
+Two classes answer them: solver/store/scores.py from a store, solver/search/live.py by live search.
 """
 
 from typing import Protocol
 
-from solver.errors import Ttt4Error
 from solver.games.position import Position
-
-Children = tuple[list[tuple[int, int]], bool]
-"""The moves of an open position, as (cell, score for the side that makes the move), and whether they are exact.
-
-Exact moves come in the order of the cells, others with the best and most promising first.
-"""
-
-
-class NotSettled(Ttt4Error):
-    """A score that could not be made certain in the time allowed."""
-
-    kind = "not-settled"
 
 
 class Source(Protocol):
@@ -32,8 +19,11 @@ class Source(Protocol):
     def deadline(self) -> float:
         """Return the time by which an answer that starts now must be given."""
 
-    def children(self, x: int, o: int, deadline: float) -> Children:
-        """Return what is known of each move by the deadline."""
+    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
+        """Return each move of an open position as (cell, score for the side that makes it), and whether all are exact.
+
+        Exact moves come in the order of the cells, others with the best and most promising first.
+        """
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """Return the first cell that keeps the position's score, which the caller knows, or raise NotSettled."""

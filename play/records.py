@@ -13,8 +13,8 @@
 
 Tags in any order, then the events, then the result: `1-0` if the first of the game's sides has won, `0-1` if the
 second has, `1/2-1/2` for a draw, `*` if the match goes on. A round begins with its number, or with `1...` after an
-undo in its middle. Besides moves there are `undo`, `redo`, `restart`, `X-resigns` and `X-forfeits`, whose
-reason is in the tag `Forfeit`. A result that the board does not show is a resignation.
+undo in its middle. Besides moves there are `undo`, `redo`, `restart`, `X-resigns` and `X-forfeits`. The tag
+`Forfeit` has the reasons of all forfeits, joined by ` | `. A result that the board does not show is a resignation.
 
 `Board` sets up another first state, and `First` says which mark begins in a game of lines. `Times` holds when each
 event happened: the first in full, the others in seconds since the one before. Lines that begin with `#` are
@@ -31,8 +31,8 @@ from itertools import pairwise
 from typing import Any
 
 from play.match import FORFEITED, MADE_AGAIN, MOVED, RESIGNED, STARTED_OVER, TOOK_BACK, Event, Match
-from solver.atomic import write_whole
 from solver.errors import GameError, Ttt4Error
+from solver.files import write_whole
 from solver.games.line_rules import LineRules
 from solver.games.registry import find_game
 from solver.games.rules import Outcome, Rules, set_up
@@ -42,9 +42,13 @@ ONGOING, DRAWN = "*", "1/2-1/2"
 _WORDS = {"undo": TOOK_BACK, "redo": MADE_AGAIN, "restart": STARTED_OVER}
 _WRITTEN = {kind: word for word, kind in _WORDS.items()}
 _GIVING_UP = {"resigns": RESIGNED, "forfeits": FORFEITED}
-_TAG = re.compile(r'\[(\w+)\s+"([^"]*)"\]')
+_TAG = re.compile(r'\[(\w+)\s+"([^"\r\n]*)"\]')
 _ROUND = re.compile(r"(\d{1,6})(\.|\.\.\.)")
 _STAMP = "%Y-%m-%dT%H:%M:%SZ"
+_TIMES = range(253_402_300_800)
+"""From 1970 to the year 9999, which a stamp can say."""
+_TAG_SAFE = str.maketrans('"|\r\n', "'/  ")
+"""What cannot stand in a reason, because the tag could then not be read."""
 _OWN_TAGS = ("Game", "Board", "First", "Times", "Forfeit", "Result")
 """Tags that follow from the match; all others are the record's own."""
 
@@ -128,19 +132,15 @@ def record_from_json(text: str, rules: Rules[Any] | None = None) -> Record:
     """Return the record that `Record.as_dict` gave; raise RecordError if the text is none."""
     try:
         fields = json.loads(text)
+        json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair could not be saved
         tags = {tag: fields[tag.lower()] for tag in ("Game", "Board", "First") if tag.lower() in fields}
         match = _begun(tags, {}, "record", rules)
         for event in fields["events"]:
-            move = event.get("move")
-            stamp = event.get("time")
-            match.add(
-                Event(
-                    event["event"], event.get("side"), None if move is None else match.rules.read(move),
-                    event.get("reason", ""), None if stamp is None else _seconds(stamp),
-                )
-            )  # fmt: skip
-        return Record(match, dict(fields["tags"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+            match.add(_event_from(match.rules, event))
+        return Record(match, _own_tags(fields["tags"]))
+    except RecordError:
+        raise
+    except (Ttt4Error, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RecordError(f"not a record in JSON: {error!r}"[:160]) from error
 
 
@@ -212,9 +212,9 @@ def _event_tags(match: Match[Any]) -> dict[str, str]:
         known = [at for at in times if at is not None]
         steps = [f"{after - before:+}" for before, after in pairwise(known)]
         tags["Times"] = " ".join([time.strftime(_STAMP, time.gmtime(known[0])), *steps])
-    reasons = [event.reason for event in match.events if event.kind == FORFEITED]
+    reasons = [event.reason.translate(_TAG_SAFE) for event in match.events if event.kind == FORFEITED]
     if reasons:
-        tags["Forfeit"] = reasons[-1].replace('"', "'")
+        tags["Forfeit"] = " | ".join(reasons)
     return tags | {"Result": _result(match.rules, match.outcome)}
 
 
@@ -262,13 +262,15 @@ def _begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[
     try:
         if rules is None or rules.name != tags["Game"]:
             if is_own(tags["Game"]):
-                error = _wrong(name, lines.get(tag, 1), f"game {tags['Game'][:60]!r} is code, which a file cannot load")
+                own = tags["Game"]
+                why = f"game {own[:60]!r} is code, which a file cannot load: add --game {own[:60]}"
+                error = _wrong(name, lines.get(tag, 1), why)
                 error.own_game_tags = tags
                 raise error
             rules = find_game(tags["Game"])
-        if "First" in tags:
+        if "First" in tags or isinstance(rules, LineRules):
             tag = "First"
-            rules = with_first(rules, tags["First"])
+            rules = with_first(rules, tags.get("First", "X"))
         if "Board" in tags:
             tag = "Board"
             return Match(rules, set_up(rules, tags["Board"]))
@@ -293,7 +295,7 @@ def _play_through(
 ) -> None:
     """Let the events happen, and compare the result."""
     results = (ONGOING, DRAWN, "1-0", "0-1")
-    result, stamps = None, iter(times)
+    result, stamps, reasons = None, iter(times), iter(tags.get("Forfeit", "").split(" | "))
     for number, word in words:
         if result:
             raise _wrong(name, number, f"{word[:20]!r} stands behind the result")
@@ -303,7 +305,7 @@ def _play_through(
             _check_round(match, word, name, number)
         else:
             try:
-                match.add(_event(match, word, tags, next(stamps, None)))
+                match.add(_event(match, word, reasons, next(stamps, None)))
             except Ttt4Error as error:
                 raise _wrong(name, number, f"{word[:20]!r}: {error}") from error
     last = words[-1][0] if words else 1
@@ -329,12 +331,12 @@ def _check_round(match: Match[Any], word: str, name: str, number: int) -> None:
         raise _wrong(name, number, f"{word} stands where {due} is due")
 
 
-def _event(match: Match[Any], word: str, tags: dict[str, str], at: int | None) -> Event:
+def _event(match: Match[Any], word: str, reasons: Iterator[str], at: int | None) -> Event:
     if word in _WORDS:
         return Event(_WORDS[word], time=at)
     side, dash, does = word.partition("-")
     if dash and does in _GIVING_UP:
-        reason = tags.get("Forfeit", "") if does == "forfeits" else ""
+        reason = next(reasons, "") if does == "forfeits" else ""
         return Event(_GIVING_UP[does], side, reason=reason, time=at)
     move = match.rules.read(word)
     return Event(MOVED, match.to_move or match.rules.sides[0], move, time=at)
@@ -353,6 +355,26 @@ def _event_dict(rules: Rules[Any], event: Event) -> dict[str, Any]:
     return fields
 
 
+def _event_from(rules: Rules[Any], fields: dict[str, Any]) -> Event:
+    """Return the event that `_event_dict` gave, with no other fields than its kind has."""
+    kind, stamp = fields["event"], fields.get("time")
+    side = fields["side"] if kind in (MOVED, RESIGNED, FORFEITED) else None
+    move = rules.read(fields["move"]) if kind == MOVED else None
+    reason = fields.get("reason", "") if kind == FORFEITED else ""
+    if not isinstance(reason, str):
+        raise TypeError(f"the reason {reason!r} is not text")
+    return Event(kind, side, move, reason, None if stamp is None else _seconds(stamp))
+
+
+def _own_tags(fields: dict[str, Any]) -> dict[str, str]:
+    """Return a record's tags; raise ValueError if its text could not hold one of them."""
+    for name, text in fields.items():
+        tag = _TAG.fullmatch(f'[{name} "{text}"]')
+        if not isinstance(text, str) or not tag or tag[1] != name or name in _OWN_TAGS:
+            raise ValueError(f"{name!r}: {text!r} is not a tag")
+    return dict(fields)
+
+
 def _read_times(text: str, name: str, number: int) -> list[int]:
     """Return the times of the events; nothing if none are given."""
     first, *steps = text.split() or [""]
@@ -361,7 +383,7 @@ def _read_times(text: str, name: str, number: int) -> list[int]:
     try:
         times = [_seconds(first)]
         for step in steps:
-            times.append(times[-1] + int(step[:10]))
+            times.append(_checked_time(times[-1] + int(step)))
     except ValueError:
         raise _wrong(name, number, f"{text[:40]!r} is not a list of times") from None
     return times
@@ -371,7 +393,14 @@ def _seconds(stamp: str) -> int:
     """Return a time in UTC as seconds since 1970."""
     from calendar import timegm  # only here: a new game does not wait for it
 
-    return timegm(time.strptime(stamp, _STAMP))
+    return _checked_time(timegm(time.strptime(stamp, _STAMP)))
+
+
+def _checked_time(at: int) -> int:
+    """Return the time; raise ValueError if no stamp can say it."""
+    if at not in _TIMES:
+        raise ValueError("a time is not between 1970 and 9999")
+    return at
 
 
 def _wrong(name: str, number: int, why: str) -> RecordError:

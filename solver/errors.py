@@ -92,6 +92,12 @@ class StoreUnwritable(StoreError):
     kind = "store-unwritable"
 
 
+class NotSettled(Ttt4Error):
+    """A score that could not be made certain in the time allowed."""
+
+    kind = "not-settled"
+
+
 class SolversDisagree(Ttt4Error):
     """Two computations that must agree do not. Nothing is written after this."""
 

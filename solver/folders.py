@@ -51,11 +51,15 @@ def games_folder() -> str | None:
 
 
 def definition_folders() -> list[str]:
-    """Return the folders in which a game file may be: the checkout's, the user's, and the installed package's."""
-    from sysconfig import get_path  # only now: most games are named by numbers
+    """Return the folders in which a game file may be."""
+    return [os.path.join(folder, "games") for folder in shared_folders()]
 
-    installed = os.path.join(get_path("data"), "share", "ttt4")
-    return [os.path.join(folder, "games") for folder in (*_data_folders(), installed)]
+
+def shared_folders() -> list[str]:
+    """Return the folders of what the project ships: the checkout's, the user's, and the installed package's."""
+    from sysconfig import get_path  # only now: most commands need nothing from there
+
+    return [*_data_folders(), os.path.join(get_path("data"), "share", "ttt4")]
 
 
 def _named(game: Game, given: str | os.PathLike[str] | None) -> str | None:

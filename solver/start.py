@@ -6,10 +6,12 @@ are taken care of first (solver/cli/signals.py), and only then is the command's 
 
 import os
 import sys
-from contextlib import suppress
 from importlib import import_module
+from typing import NoReturn
 
 from solver.cli.signals import leave_on_signals
+from solver.cli.streams import prepare_streams, require_open
+from solver.errors import Ttt4Error
 
 
 def solve() -> None:
@@ -28,12 +30,27 @@ def play() -> None:
 
 
 def _run(module: str) -> None:
-    """Run the command in a module, and end without taking the interpreter down, which lasts up to 0.2 s."""
+    """Run the command in a module."""
     leave_on_signals()
+    prepare_streams()
     try:
+        require_open(1)
         import_module(module).main()
     except SystemExit as end:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            with suppress(OSError):
-                stream.flush()
-        os._exit(end.code if isinstance(end.code, int) else 1)
+        _leave(end.code if isinstance(end.code, int) else int(end.code is not None))
+    except Ttt4Error as error:
+        print(f"Error: {error}", file=sys.stderr)
+        _leave(error.exit_code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process without taking the interpreter down, which lasts up to 0.2 s."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        pass  # the last result was written, and the reader has read enough
+    except OSError as error:
+        print(f"Error: cannot write to standard output: {error.strerror}", file=sys.stderr)
+        code = code or 1
+    os._exit(code)

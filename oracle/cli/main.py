@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,9 +16,12 @@ from oracle.cli.options import any_game_option, live_option, time_option
 from oracle.oracle import Oracle
 from solver import __version__
 from solver.cli.console import command_errors, plain_where_asked, store_option
+from solver.cli.streams import require_open
 from solver.errors import BoardError, Ttt4Error
 from solver.games.lines import Game
 from solver.games.position import Position, after_moves, parse
+
+_CUT_OFF = 128 + signal.SIGPIPE
 
 _PROMISING = 3
 """How many moves are named if none is known to be best."""
@@ -54,7 +58,7 @@ def main(
     Answers come from the game's store, which ttt4-solve build makes, or else from a live search.
 
     Exit codes: 0 done, 1 not settled, or some lines were not boards, 2 wrong usage or a bad board, 3 no such
-    store, 4 a damaged store, 130 interrupted, 143 terminated.
+    store, 4 a damaged store, 130 interrupted, 141 the reader left, 143 terminated.
     """
     if (board is None) == (moves is None):
         raise click.UsageError("give one of BOARD, - and --moves: ttt4-query X.../.O../..../....")
@@ -78,8 +82,7 @@ def main(
 
 def _answer_lines(oracle: Oracle) -> int:
     """Answer each line of standard input; return the exit code, which is 1 if some lines were not boards."""
-    if sys.stdin is None or sys.stdout is None:
-        raise Ttt4Error("standard input or output is closed: boards are read from the one and answered on the other")
+    require_open(0)
     failed = 0
     for line in sys.stdin.buffer:
         board = line.decode(errors="replace").strip()
@@ -88,8 +91,11 @@ def _answer_lines(oracle: Oracle) -> int:
         except BoardError as error:
             answer = _error_json(error, board)
             failed = 1
-        sys.stdout.write(answer + "\n")
-        sys.stdout.flush()  # whoever asks board by board waits for this one
+        try:
+            sys.stdout.write(answer + "\n")
+            sys.stdout.flush()  # the asker may wait for this answer before it asks again
+        except BrokenPipeError:
+            os._exit(_CUT_OFF)  # there may be boards that got no answer
     return failed
 
 

@@ -8,7 +8,6 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -62,10 +61,7 @@ store_option = click.option(
 
 
 def plain_where_asked() -> None:
-    """Drop colour if NO_COLOR is set or the terminal has none, and escape letters that the output cannot encode."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    """Drop colour if NO_COLOR is set or the terminal has none."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         click.get_current_context().color = False
 
@@ -87,7 +83,7 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
             sys.exit(code)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(0)  # whoever reads has read enough
+            sys.exit(0)  # the results are there, and the reader has read enough of them
         except OSError as error:
             raise Refusal(Ttt4Error(f"the system refused: {error.strerror or error}")) from error
 

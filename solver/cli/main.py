@@ -13,6 +13,7 @@ from solver.folders import find_store, partial_path, store_path
 from solver.games.lines import Game
 from solver.games.position import cells_of
 from solver.store.manifest import Manifest
+from solver.store.published import compared, published_digest
 from solver.store.store import Store
 
 jobs_option = click.option(
@@ -50,6 +51,8 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
             click.echo(f"{path} holds {game.name} already ({os.stat(path).st_size:,} bytes, digest "
                        f"{present.manifest.digest[:12]}); --force rebuilds it")  # fmt: skip
         return
+    if os.path.islink(path):
+        click.echo(f"{path} is a link: building {os.path.realpath(path)}", err=True)
     from solver.proof.build import build_store
 
     line = ProgressLine()
@@ -156,7 +159,7 @@ def _about(manifest: Manifest) -> list[tuple[str, str]]:
         ("empty board", f"{verdict} with best play"),
         ("positions", f"{total['reachable']:,} reachable, {total['canonical']:,} canonical"),
         ("to move", f"{total['wins']:,} wins, {total['draws']:,} draws, {total['losses']:,} losses"),
-        ("digest", manifest.digest),
+        ("digest", f"{manifest.digest[:12]}..., {compared(game, manifest.digest)}"),
     ]
 
 
@@ -173,6 +176,7 @@ def _facts(manifest: Manifest, size: int) -> dict[str, Any]:
         "outcome": manifest.outcome,
         "plies_to_end": manifest.plies_to_end,
         "digest": manifest.digest,
+        "published": published_digest(game),
         "bytes": size,
         "format": manifest.format,
         "plies": [ply._asdict() for ply in manifest.plies],

@@ -25,11 +25,14 @@ from contextlib import suppress
 from typing import Any
 
 from solver.errors import BoardError, GameError
+from solver.files import read_whole
 from solver.folders import definition_folders
 from solver.games.lines import LARGEST_CELLS, Game, straight_lines
 from solver.games.position import cells_of
 
-LARGEST_BYTES = 1 << 20
+_MOST_LINES = 10_000
+"""How many lines a file may list: more than any game has that can be solved or played."""
+
 
 _KEYS = {"about": str, "misere": bool, "board": list, "in_a_row": int, "lines": list}
 _REQUIRED = {"about": 'about = "What the game is."', "board": 'board = ["...", "...", "..."]'}
@@ -114,12 +117,9 @@ class _File:
         self.path = path
         self.text = ""
         try:
-            with open(path, "rb") as file:
-                read = file.read(LARGEST_BYTES + 1)
+            read = read_whole(path)
         except OSError as error:
             raise _unreadable(path, error) from error
-        if len(read) > LARGEST_BYTES:
-            raise GameError(f"game file {path!r} is larger than {LARGEST_BYTES:,} bytes: describe a smaller game")
         try:
             self.text = read.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -219,6 +219,8 @@ def _straight(file: _File, board: Game, k: int) -> set[int]:
 
 def _listed(file: _File, board: Game, straight: set[int], texts: list[str]) -> set[int]:
     """Return the lines given by their cells; refuse duplicates and lines that contain another."""
+    if len(texts) > _MOST_LINES:
+        raise file.wrong(f"it lists {len(texts):,} lines: a game can have {_MOST_LINES:,}", file.line("lines"))
     numbers: dict[int, int] = {}
     for i, text in enumerate(texts):
         try:

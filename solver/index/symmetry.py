@@ -6,7 +6,8 @@ because swapping the inner and the outer rows together with the same columns kee
 A symmetry is a tuple `g`, where `g[cell]` is the image of `cell`; the image of a set is the set of the
 images. A symmetry's id is its index in the group. Any subgroup is sound for everything built on it, so
 a group with more than `LARGEST` symmetries is cut down to those that fix the first few cells, which
-form a subgroup.
+form a subgroup. The same is done if the search for them takes more than `STEPS` steps, as in games whose lines
+look alike everywhere; a number of steps, unlike a time, gives the same group on every machine.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,16 +18,38 @@ from solver.games.lines import Game
 
 LARGEST = 512
 
+STEPS = 400_000
+"""How many cells a search may try to place: about a second's work."""
+
 Symmetry = tuple[int, ...]
 
 
-def symmetries(game: Game) -> tuple[Symmetry, ...]:
-    """Return the game's symmetries, sorted, the identity first; a subgroup if there are more than LARGEST."""
+def symmetries(game: Game, steps: int = STEPS) -> tuple[Symmetry, ...]:
+    """Return the game's symmetries, sorted, the identity first; a subgroup if there are too many or too few steps."""
     for fixed in range(game.cells + 1):
-        found = list(islice(_automorphisms(game, fixed), LARGEST + 1))
-        if len(found) <= LARGEST:
+        search = _Automorphisms(game, fixed, steps)
+        found = list(islice(search, LARGEST + 1))
+        if len(found) <= LARGEST and not search.given_up:
             return tuple(sorted(found))
+        steps = max(steps - search.tried, STEPS // 10)
     raise AssertionError("with every cell fixed only the identity is left")
+
+
+def orbit_counts(group: Sequence[Symmetry]) -> list[int]:
+    """Return, for each size, how many sets of cells there are up to symmetry.
+
+    Burnside's lemma: the mean, over the group, of the number of sets that a symmetry maps to themselves. Such a set
+    takes each cycle of the symmetry whole or not at all, so their number is a coefficient of the product of
+    1 + t^length over the cycles.
+    """
+    cells = len(group[0])
+    total = [0] * (cells + 1)
+    for g in group:
+        sets = [1] + [0] * cells
+        for length in _cycle_lengths(g):
+            sets = [count + (sets[size - length] if size >= length else 0) for size, count in enumerate(sets)]
+        total = [old + new for old, new in zip(total, sets, strict=True)]
+    return [count // len(group) for count in total]
 
 
 def image(g: Sequence[int], cells: int) -> int:
@@ -89,34 +112,60 @@ class _Chunks(dict[int, tuple[int, ...]]):
         return found
 
 
-def _automorphisms(game: Game, fixed: int) -> Iterator[Symmetry]:
-    """Yield every permutation that keeps the set of lines and fixes the cells 0..fixed-1.
+def _cycle_lengths(g: Symmetry) -> Iterator[int]:
+    seen: set[int] = set()
+    for start in range(len(g)):
+        cell, length = start, 0
+        while cell not in seen:
+            seen.add(cell)
+            cell, length = g[cell], length + 1
+        if length:
+            yield length
+
+
+class _Automorphisms:
+    """Every permutation that keeps the set of lines and fixes the cells 0..fixed-1, found in so many steps.
 
     Backtracking, with three tests for each cell that is placed. The lines through the cell and those
     through its image must have the same sizes; so must the lines through each pair of it and an earlier
     cell; and the image of each line, as far as its cells are placed, must lie in a line of the same size.
     """
-    cells = game.cells
-    kind = _kinds(game)
-    parts = [_parts(game, cell) for cell in range(cells)]
-    sized = [[(line, line.bit_count()) for line in through] for through in game.lines_through]
-    g: list[int] = []
 
-    def extend(cell: int, taken: int) -> Iterator[Symmetry]:
-        if cell == cells:
+    def __init__(self, game: Game, fixed: int, steps: int) -> None:
+        self._cells = game.cells
+        self._fixed = fixed
+        self._steps = steps
+        self._kind = _kinds(game)
+        self._parts = [_parts(game, cell) for cell in range(game.cells)]
+        self._sized = [[(line, line.bit_count()) for line in through] for through in game.lines_through]
+        self._g: list[int] = []
+        self.tried = 0
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the search used up its steps, so that it may have missed some."""
+        return self.tried > self._steps
+
+    def __iter__(self) -> Iterator[Symmetry]:
+        return self._extend(0, 0)
+
+    def _extend(self, cell: int, taken: int) -> Iterator[Symmetry]:
+        g, kind = self._g, self._kind
+        if cell == self._cells:
             yield tuple(g)
             return
-        for target in [cell] if cell < fixed else range(cells):
+        for target in [cell] if cell < self._fixed else range(self._cells):
             if taken >> target & 1 or kind[cell][cell] != kind[target][target]:
                 continue
             if any(kind[cell][other] != kind[target][g[other]] for other in range(cell)):
                 continue
+            self.tried += 1
+            if self.given_up:
+                return
             g.append(target)
-            if all(_fits(image(g, part), size, sized[target]) for part, size in parts[cell]):
-                yield from extend(cell + 1, taken | 1 << target)
+            if all(_fits(image(g, part), size, self._sized[target]) for part, size in self._parts[cell]):
+                yield from self._extend(cell + 1, taken | 1 << target)
             g.pop()
-
-    return extend(0, 0)
 
 
 def _parts(game: Game, cell: int) -> list[tuple[int, int]]:

@@ -18,9 +18,10 @@ from lmdb.verify import verify as faults_of
 from solver.errors import StoreError
 from solver.games.lines import Game
 from solver.index.symmetry import symmetries
-from solver.proof.build import compile_kernels
+from solver.proof.build import compile_kernels, require_published
 from solver.proof.progress import Progress, ProgressCallback, silent
-from solver.store.manifest import digest_of_layers, layer_digest
+from solver.store.manifest import Manifest, digest_of_layers, layer_digest
+from solver.store.published import compared
 from solver.store.record import page_digest, record_key
 from solver.store.store import Store, damaged, missing
 
@@ -33,6 +34,7 @@ class Verdict:
     """What was checked and is correct."""
 
     path: str
+    manifest: Manifest
     places: int
     positions: int
     searched: int
@@ -49,6 +51,7 @@ class Verdict:
             ("scores", f"all {self.places:,} follow from their children; copies agree"),
             ("counts", f"{self.positions:,} canonical positions, as the manifest says"),
             ("search", searched),
+            ("digest", f"{self.manifest.digest[:12]}..., {compared(self.manifest.game, self.manifest.digest)}"),
             ("verified", f"in {self.seconds:.2f} s"),
         ]
 
@@ -98,8 +101,10 @@ def verify_store(
             raise store.damaged("it holds records that are not the game's")
         if digest_of_layers(layers) != manifest.digest:
             raise store.damaged("its content does not match its digest")
+        require_published(manifest)
     return Verdict(
         path,
+        manifest,
         proof.plan.stored,
         manifest.total("canonical"),
         summary.checked,

@@ -32,12 +32,11 @@ from solver.folders import partial_path
 from solver.games.lines import Game
 from solver.index.symmetry import Symmetry
 from solver.store.manifest import FORMAT, digest_of_layers, game_fields, layer_digest
-from solver.store.record import HALF_BYTES, PackedRecord, checked, with_checksum
+from solver.store.record import KEY_BYTES, PackedRecord, checked, with_checksum
 from solver.store.writer import writing
 
 _BEGIN, _LAYER = b"begin", b"layer"
 _LENGTH = 4
-_KEY = 1 + HALF_BYTES
 _LONGEST = 1 << 24
 
 
@@ -59,7 +58,7 @@ class Journal:
         self._path = Path(path)
         self._partial = Path(partial_path(path))
         self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, game_fields(game), group]).encode())
-        self._first = _LENGTH + _KEY + len(self._begin)
+        self._first = _LENGTH + KEY_BYTES + len(self._begin)
         self.layers: list[Kept] = []
         """The complete layers, in the order in which they were solved."""
         self.dropped = 0
@@ -190,9 +189,9 @@ class Journal:
         with open(self._partial, "rb") as file:
             file.seek(start)
             while start < stop:
-                head = file.read(_LENGTH + _KEY)
+                head = file.read(_LENGTH + KEY_BYTES)
                 length = int.from_bytes(head[:_LENGTH])
-                if len(head) < _LENGTH + _KEY or length > _LONGEST:
+                if len(head) < _LENGTH + KEY_BYTES or length > _LONGEST:
                     return
                 value = file.read(length)
                 if len(value) < length:

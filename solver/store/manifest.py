@@ -6,13 +6,20 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from solver import __version__
-from solver.games.lines import Game
+from solver.games.lines import LARGEST_CELLS, SOLVABLE_CELLS, Game
 from solver.games.score import outcome_of, plies_to_end
-from solver.index.symmetry import Symmetry
+from solver.index.symmetry import LARGEST, Symmetry
 from solver.store.record import new_digest
 
 FORMAT = 3
 """The version of the store's format. It changes whenever this program could no longer read older files."""
+
+
+LONGEST = 1 << 20
+"""The longest manifest, in bytes."""
+
+_MOST, _MOST_LETTERS = 1 << 62, 80
+"""The largest count, and the longest text, that a manifest can have."""
 
 
 class OtherFormat(Exception):
@@ -60,24 +67,27 @@ class Manifest(NamedTuple):
 
     @classmethod
     def from_json(cls, text: bytes) -> "Manifest":
-        """Read a manifest; raise OtherFormat, or ValueError, KeyError or TypeError if it is not a manifest."""
-        fields = json.loads(text)
-        if fields["format"] != FORMAT:
-            game = fields.get("game")
-            raise OtherFormat(fields["format"], game.get("name") if isinstance(game, dict) else None)
-        holes = int(fields["game"].get("holes", 0))
-        game = Game(**{**fields["game"], "lines": tuple(fields["game"]["lines"]), "holes": holes})
-        symmetries = tuple(map(tuple, fields["symmetries"]))
-        cells = set(range(game.cells))
-        if not symmetries or any(len(g) != game.cells or set(g) != cells for g in symmetries):
-            raise ValueError("its symmetries are not permutations of the cells")
-        return cls(
-            game=game,
-            symmetries=symmetries,
-            score=fields["score"],
-            plies=tuple(Ply(**ply) for ply in fields["plies"]),
-            digest=fields["digest"],
-        )
+        """Read a manifest; raise OtherFormat, or ValueError with the reason if it is not a manifest.
+
+        The text may come from anywhere, so every number is checked before it is used as a size.
+        """
+        try:
+            fields = json.loads(text)
+            if fields["format"] != FORMAT:
+                game = fields.get("game")
+                raise OtherFormat(fields["format"], game.get("name") if isinstance(game, dict) else None)
+            game = read_game(fields["game"])
+            cells = set(range(game.cells))
+            symmetries = tuple(tuple(_whole(g, game.cells - 1) for g in each) for each in fields["symmetries"])
+            if not 0 < len(symmetries) <= LARGEST or any(len(g) != game.cells or set(g) != cells for g in symmetries):
+                raise ValueError("its symmetries are not permutations of the cells")
+            plies = tuple(Ply(**{name: _whole(count, _MOST) for name, count in ply.items()}) for ply in fields["plies"])
+            score, digest = _whole(fields["score"], game.cells + 1, -game.cells - 1), fields["digest"]
+            if len(plies) > game.cells + 1 or not isinstance(digest, str) or len(digest) > _MOST_LETTERS:
+                raise ValueError("it has too many plies, or no digest")
+            return cls(game, symmetries, score, plies, digest)
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"{type(error).__name__}: {error}"[:80]) from error
 
     def total(self, kind: str) -> int:
         """Return the sum over all plies of one kind of count: `reachable`, `canonical`, ..."""
@@ -92,6 +102,27 @@ class Manifest(NamedTuple):
     def plies_to_end(self) -> int | None:
         """The length of a game in plies with best play; None for a draw."""
         return plies_to_end(self.score, self.game.cells)
+
+
+def read_game(fields: dict[str, Any]) -> Game:
+    """Return the game that a manifest describes, if a store can be of it."""
+    rows, columns = (_whole(fields[name], LARGEST_CELLS, 1) for name in ("rows", "columns"))
+    holes = _whole(fields.get("holes", 0), (1 << rows * columns) - 1) if rows * columns <= LARGEST_CELLS else -1
+    cells = rows * columns - holes.bit_count()
+    if holes < 0 or not 0 < cells <= SOLVABLE_CELLS:
+        raise ValueError("its board has no size that a store can have")
+    lines = tuple(_whole(line, (1 << cells) - 1, 1) for line in fields["lines"])
+    name, misere = fields["name"], fields["misere"]
+    if not isinstance(name, str) or len(name) > _MOST_LETTERS or not isinstance(misere, bool):
+        raise ValueError("its game has no name")
+    return Game(name, rows, columns, lines, misere, holes)
+
+
+def _whole(number: Any, most: int, least: int = 0) -> int:
+    """Return a number; raise ValueError unless it is whole and in range."""
+    if type(number) is not int or not least <= number <= most:
+        raise ValueError(f"{str(number)[:40]} stands where a number from {least} to {str(most)[:40]} should")
+    return number
 
 
 def game_fields(game: Game) -> dict[str, Any]:

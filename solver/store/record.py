@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hashlib import blake2b
 
 HALF_BYTES = 4
+KEY_BYTES = 1 + HALF_BYTES
 _CRC = 4
 _BYTES = 8192
 """The size of a record before compression. A look-up unpacks all of it to read one score."""

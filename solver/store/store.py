@@ -53,9 +53,9 @@ feed, by which a damaged file is still known to have been a store.
 After LMDB's last page comes the **seal**: the CRC-32 of each of LMDB's pages in order, 4 bytes each,
 then the size of a page in 4 bytes, then 4 bytes of CRC-32 of all these, all big-endian. A reader that
 trusts the file can ignore the seal; solver/store/sealed.py uses it to keep a damaged file from
-crashing LMDB.
+leading a reader astray.
 
-A store is opened read-only and without a lock, and never changes. solver/store/writer.py writes it;
+A store never changes, and is read without LMDB (solver/store/sealed.py says why). solver/store/writer.py writes it;
 solver/store/scores.py looks up scores.
 """
 
@@ -64,14 +64,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
-import lmdb
-
 from solver.errors import NotAStore, StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreOutdated
 from solver.games.lines import Game
 from solver.index.places import Half, page_size
-from solver.store.manifest import FORMAT, Manifest, OtherFormat
-from solver.store.record import checked, record_key, unpack
-from solver.store.sealed import Damaged, SealedFile, open_sealed, opening, was_sealed
+from solver.store.manifest import FORMAT, LONGEST, Manifest, OtherFormat
+from solver.store.record import KEY_BYTES, checked, record_key, unpack
+from solver.store.sealed import Damaged, SealedFile, was_sealed
 
 MANIFEST_KEY = b"manifest"
 
@@ -102,8 +100,7 @@ class Store:
 
     def close(self) -> None:
         """Close the file. A read in another thread then raises StoreError."""
-        with opening:  # if two threads close the store at once, only one closes the file
-            file, self._file = self._file, None
+        file, self._file = self._file, None
         if file is not None:
             file.close()
 
@@ -136,21 +133,16 @@ class Store:
 
     def count(self) -> int:
         """Return the number of records."""
-        with self._reading() as file:
-            return file.count - 1
+        return sum(1 for _ in self.records())
 
     def _open(self) -> SealedFile:
         try:
-            return open_sealed(self.path)
+            return SealedFile(self.path)
         except FileNotFoundError:
             raise missing(self.path, self._wanted) from None
         except OSError as error:
             raise self._unusable(f"cannot open store {self.path!r}: {error.strerror}") from error
-        except UnicodeEncodeError as error:
-            raise self._unusable(f"cannot open store {self.path!r}: LMDB takes only names in UTF-8") from error
-        except (Damaged, lmdb.Error) as error:
-            if os.path.isdir(self.path) or not os.access(self.path, os.R_OK):
-                raise self._unusable(f"cannot open store {self.path!r}: {error}") from error
+        except Damaged as error:
             raise self.damaged(str(error)) from error
 
     @contextmanager
@@ -161,7 +153,7 @@ class Store:
             raise self._closed()
         try:
             yield file
-        except (Damaged, lmdb.Error, OSError) as error:
+        except (Damaged, OSError) as error:
             if self._file is None:  # another thread closed it meanwhile
                 raise self._closed() from error
             raise self.damaged(str(error)) from error
@@ -170,8 +162,8 @@ class Store:
         """Return the manifest; raise StoreMismatch if it is of another game or format."""
         with self._reading() as file:
             key, value = file.at_or_after(MANIFEST_KEY) or (b"", b"")
-        if key != MANIFEST_KEY:
-            raise self.damaged("it has no manifest")
+        if key != MANIFEST_KEY or len(value) > LONGEST:
+            raise self.damaged("it has no manifest, or one that is too long")
         try:
             text = checked(MANIFEST_KEY, value)
         except ValueError as error:
@@ -185,14 +177,16 @@ class Store:
                 f"store {self.path!r} has format {error.written!r}, and this program reads {FORMAT}",
                 self.path, self._wanted,
             ) from None  # fmt: skip
-        except (ValueError, KeyError, TypeError) as error:
-            raise self.damaged(f"its manifest cannot be read ({error!r})") from error
+        except ValueError as error:
+            raise self.damaged(f"its manifest cannot be read ({error})") from error
         if self._wanted not in (None, manifest.game):
             same = manifest.game.name == self._wanted.name
             raise self._mismatch("another game by that name" if same else f"game {manifest.game.name!r}")
         return manifest
 
     def _unpack(self, key: bytes, value: bytes) -> list[tuple[Half, memoryview]]:
+        if len(key) != KEY_BYTES:
+            raise self.damaged(f"it has a record with the key {key[:8].hex()}")
         empty = key[0]
         size = page_size(self.game, empty) if empty in range(self.game.cells % 2, self.game.cells + 1, 2) else 0
         try:

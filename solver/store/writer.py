@@ -1,26 +1,31 @@
 """Write a store (solver/store/store.py describes the format). A kill leaves the old file or the new one.
 
-Records are written in order to `<name>.new`. That file is sealed, synced, read back and compared, and
-only then renamed.
+Records are written in order to a temporary file in the same folder. That file is sealed, synced, read back and
+compared, and only then renamed.
 """
 
+import errno
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
 import lmdb
 
-from solver.atomic import replace_file
 from solver.errors import StoreUnwritable
+from solver.files import clear_temporaries, replace_file, temporary_path
 from solver.store.manifest import Manifest
 from solver.store.record import with_checksum
 from solver.store.sealed import seal
 from solver.store.store import MANIFEST_KEY, Store
 
-_MAP_SIZE = 1 << 40  # address space, not disk space
+_NO_ROOM = 1 << 16
+"""A disk with fewer bytes than this is full."""
+
+_SPARE = 64 << 20
+"""Address space that LMDB is given besides four times the size of the records, which it cannot exceed."""
 
 
 class StoreWriter:
@@ -29,17 +34,23 @@ class StoreWriter:
     The caller makes sure that nothing else writes to the same path; a build holds the journal's lock.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Begin a new file in the same folder."""
+    def __init__(self, path: str | os.PathLike[str], size: int = 0) -> None:
+        """Begin a new file in the same folder, for records of about so many bytes in all."""
         self.path = Path(path)
-        self.new = self.path.with_name(self.path.name + ".new")
+        self.new = Path(temporary_path(path))
         self._crc = 0
         self.in_place = False
         """Whether the store has been renamed to `path`."""
         with writing(self.path):
-            self.new.unlink(missing_ok=True)
+            clear_temporaries(path)
             self._environment = lmdb.open(
-                str(self.new), subdir=False, lock=False, map_size=_MAP_SIZE, metasync=False, sync=False
+                str(self.new),
+                subdir=False,
+                lock=False,
+                map_size=4 * size + _SPARE,
+                metasync=False,
+                sync=False,
+                mode=0o644,
             )
             try:
                 self._transaction = self._environment.begin(write=True)
@@ -62,8 +73,8 @@ class StoreWriter:
                 raise AssertionError(f"record {key.hex()} came out of order")
         self._crc = zlib.crc32(value, self._crc)
 
-    def finish(self, manifest: Manifest) -> None:
-        """Seal the store, read it back, and then rename it to `path`."""
+    def finish(self, manifest: Manifest, confirm: Callable[[Store], object] = lambda store: None) -> None:
+        """Seal the store, read it back, let `confirm` raise what speaks against it, and rename it to `path`."""
         written = self._crc
         self.put(MANIFEST_KEY, with_checksum(MANIFEST_KEY, manifest.to_json()))
         with writing(self.path):
@@ -80,6 +91,7 @@ class StoreWriter:
                 crc = zlib.crc32(value, crc)
             if crc != written or store.manifest != manifest:
                 raise StoreUnwritable(f"{str(self.new)!r} does not read back as it was written", str(self.path))
+            confirm(store)
         try:
             with writing(self.path):
                 replace_file(self.new, self.path)
@@ -94,4 +106,15 @@ def writing(path: Path, also: str = "") -> Iterator[None]:
         yield
     except (lmdb.Error, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
+        if _full(path):  # LMDB takes a short write for an input/output error
+            why = os.strerror(errno.ENOSPC)
         raise StoreUnwritable(f"cannot write store {str(path)!r}: {why}{also}", str(path)) from error
+
+
+def _full(path: Path) -> bool:
+    """Tell whether the disk has no room left for a file at a path."""
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _NO_ROOM

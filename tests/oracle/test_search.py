@@ -123,7 +123,7 @@ def test_what_was_searched_before_changes_no_answer(name: str) -> None:
 
 
 def test_forgetting_changes_no_answer(monkeypatch: pytest.MonkeyPatch, store4: Path) -> None:
-    monkeypatch.setattr("oracle.search._KEPT", 0)
+    monkeypatch.setattr("solver.search.live._KEPT", 0)
     search, rng = patient("4,4,4"), random.Random(6)
     with Oracle("4,4,4", store4) as store:
         for _ in range(30):

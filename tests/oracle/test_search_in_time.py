@@ -45,14 +45,14 @@ def gaps(own: set[int], their: set[int]) -> set[int]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """A clock that goes on by a second whenever it is looked at, so that `seconds` is a number of looks."""
     look = count().__next__
-    monkeypatch.setattr("oracle.search.monotonic", look)
+    monkeypatch.setattr("solver.search.live.monotonic", look)
     return look
 
 
 @pytest.fixture
 def each_node(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search looks at the clock at every node."""
-    monkeypatch.setattr("oracle.search._NODES_A_LOOK_AT_THE_CLOCK", 1)
+    monkeypatch.setattr("solver.search.live._NODES_A_LOOK_AT_THE_CLOCK", 1)
 
 
 def hurried(name: str, looks: int) -> Oracle:

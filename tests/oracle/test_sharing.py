@@ -83,7 +83,7 @@ def test_threads_are_told_what_one_is_told_however_little_is_kept(
 
 
 def test_threads_that_search_are_told_what_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("oracle.search._KEPT", 200)
+    monkeypatch.setattr("solver.search.live._KEPT", 200)
     positions = boards(100, least=9)
     expected = answers(Oracle(FOUR, live=True, seconds=1e9), positions)
     shared = Oracle(FOUR, live=True, seconds=1e9)

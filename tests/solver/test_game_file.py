@@ -17,8 +17,8 @@ from oracle.cli.main import main as query
 from solver.advice import build_command
 from solver.cli.main import main as solve
 from solver.errors import BoardError, GameError, StoreMismatch
+from solver.files import LARGEST_BYTES
 from solver.folders import store_name
-from solver.games.files import LARGEST_BYTES
 from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.position import Position, cells_of

@@ -172,10 +172,11 @@ def test_a_journal_that_is_altered_while_the_store_is_written_is_noticed_and_kep
 def test_a_build_interrupted_when_its_store_is_in_place_leaves_nothing_else(
     tmp_path: Path, store3: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(new: Path, path: Path) -> None:
+        os.replace(new, path)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("solver.atomic.suppress", interrupted)
+    monkeypatch.setattr("solver.store.writer.replace_file", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build_store(parse_game("3,3,3"), tmp_path / "s", jobs=1)
     assert [file.name for file in tmp_path.iterdir()] == ["s"]
@@ -287,7 +288,7 @@ def test_who_continues_is_told_what_of_the_journal_was_lost(
 ) -> None:
     break_off(parse_game("4,4,4"), tmp_path / "s", 6, monkeypatch)
     ran = run(main, "info", "--store", tmp_path / "s")
-    assert (ran.code, "a build of it was broken off, go on with it: ttt4-solve build" in ran.err) == (3, True)
+    assert (ran.code, "resume its interrupted build: ttt4-solve build" in ran.err) == (3, True)
     data = bytearray((tmp_path / "s.partial").read_bytes())
     data[-1000] ^= 1
     (tmp_path / "s.partial").write_bytes(data)

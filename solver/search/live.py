@@ -15,7 +15,7 @@ solver/search/alphabeta.py uses the same ideas and shares no code with this file
 from collections.abc import Iterable, Sequence
 from time import monotonic
 
-from oracle.source import Children, NotSettled
+from solver.errors import NotSettled
 from solver.games.lines import Game
 from solver.games.position import Position, cells_of, check
 from solver.index.symmetry import Images, Symmetry
@@ -32,7 +32,7 @@ _NODES_A_LOOK_AT_THE_CLOCK = 256
 
 
 class Search:
-    """Searches positions of one game, and remembers what it has proved. Threads may share it."""
+    """A source of scores (oracle/source.py) that searches, and remembers what it has proved. Threads may share it."""
 
     name = "search"
 
@@ -64,7 +64,7 @@ class Search:
         """Return the time by which an answer that starts now must be given."""
         return monotonic() + self.seconds
 
-    def children(self, x: int, o: int, deadline: float) -> Children:
+    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
         """Return what is known of each move by the deadline."""
         run = _Run(self, x, o, deadline)
         scores = dict.fromkeys(cells_of(self.game.full & ~(x | o)), 0)

@@ -1,0 +1,50 @@
+"""Standard streams as a command finds them: closed, full, or for ASCII only.
+
+Standard output is for results, and a command whose results cannot be written has failed. Standard error is for
+talk, and what cannot be said there changes nothing.
+"""
+
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+from solver.errors import Ttt4Error
+
+_NAMES = ("input", "output", "error")
+_closed: set[int] = set()
+
+
+class _Talk(io.FileIO):
+    """Standard error, unbuffered: what cannot be written is lost."""
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data)
+        with suppress(OSError):
+            while rest:
+                rest = rest[super().write(rest) :]
+        return len(data)
+
+
+def prepare_streams() -> None:
+    """Let no file that is opened later take the place of a closed stream, and no character be too much for one."""
+    for stream in range(3):
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # which takes the lowest number, that of the closed stream
+            _closed.add(stream)
+    if 0 in _closed:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 - it stays open for as long as the process runs
+    if 1 not in _closed and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    encoding = getattr(sys.stderr, "encoding", None)
+    talk: Any = _Talk(2, "w", closefd=False)
+    sys.stderr = io.TextIOWrapper(talk, encoding, "backslashreplace", write_through=True)
+
+
+def require_open(stream: int) -> None:
+    """Raise Ttt4Error if a standard stream was closed when the command began."""
+    if stream in _closed:
+        raise Ttt4Error(f"standard {_NAMES[stream]} is closed")

@@ -1,0 +1,267 @@
+"""Stores that somebody made on purpose, all checksums right: each is read or refused, quickly, in little memory."""
+
+import json
+import os
+import random
+import resource
+import signal
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stores import sealed
+
+from solver.errors import StoreDamaged, StoreMismatch, Ttt4Error
+from solver.games.lines import grid
+from solver.games.position import Position
+from solver.proof.verify import verify_store
+from solver.store.record import with_checksum
+from solver.store.scores import Scores
+from solver.store.store import MANIFEST_KEY, Store
+from solver.store.writer import StoreWriter
+
+PAGE = 4096
+GAME = grid(4, 4, 3)
+SECONDS, BYTES = 5, 300 << 20
+Case = tuple[str, bytes]
+Page = Callable[[bytearray, int], None]
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a branch page, leaves below it, and large values in pages of their own."""
+    from solver.proof.build import build_store
+
+    path = tmp_path_factory.mktemp("good") / "s"
+    build_store(GAME, path, jobs=2)
+    return path
+
+
+def short(at: int, value: int) -> Page:
+    """Write a number of two bytes into a page."""
+    return lambda file, page: struct.pack_into("<H", file, page + at, value)
+
+
+def long(at: int, value: int) -> Page:
+    """Write a number of eight bytes into a page."""
+    return lambda file, page: struct.pack_into("<Q", file, page + at, value)
+
+
+def in_node(number: int, at: int, form: str, value: int) -> Page:
+    """Write a number into a node of a page."""
+
+    def write(file: bytearray, page: int) -> None:
+        (node,) = struct.unpack_from("<H", file, page + 16 + 2 * number)
+        struct.pack_into(form, file, page + node + at, value)
+
+    return write
+
+
+def pages_of(whole: bytes, kind: int) -> list[int]:
+    end = len(whole) // (PAGE + 4) * PAGE
+    return [at for at in range(2 * PAGE, end, PAGE) if struct.unpack_from("<H", whole, at + 10)[0] == kind]
+
+
+def broken_trees(whole: bytes) -> Iterator[Case]:
+    """Trees whose pointers, lengths and flags lead astray, in branches and in leaves."""
+    (branch, *_), leaves, large = pages_of(whole, 1), pages_of(whole, 2), pages_of(whole, 4)
+    numbers = [0, 1, branch // PAGE, 7, 10**6, (1 << 48) - 1]
+    changes: dict[str, tuple[int, Page]] = {}
+    for target in numbers:
+        for node in (0, 1, 2):
+            changes[f"child {node} is page {target}"] = branch, in_node(node, 0, "<L", target & 0xFFFFFFFF)
+        for meta in (0, PAGE):
+            changes[f"root in {meta} is page {target}"] = meta, long(128, target)
+    changes["child 1 is child 0"] = branch, in_node(1, 0, "<L", leaves[0] // PAGE)
+    for page, name in ((branch, "branch"), (leaves[0], "leaf"), (leaves[-1], "last leaf"), (large[0], "large value")):
+        for value in (0, 15, 16, 17, 4095, 4096, 65535):
+            changes[f"{name} ends its list at {value}"] = page, short(12, value)
+        for flags in (0, 1, 2, 3, 4, 8, 0x20, 0x40, 0x7FFF):
+            changes[f"{name} has flags {flags}"] = page, short(10, flags)
+    for page, name in ((branch, "branch"), (leaves[0], "leaf"), (leaves[-1], "last leaf")):
+        for value in (0, 10, 17, 4090, 4095, 4096, 65535):
+            changes[f"{name} has node 0 at {value}"] = page, short(16, value)
+        for length in (0, 1, 511, 4096, 65535):
+            changes[f"{name} has a key of {length}"] = page, in_node(0, 6, "<H", length)
+    for page, name in ((leaves[0], "leaf"), (leaves[-1], "last leaf")):
+        for length in (0, 3, 4096, 1 << 20, (1 << 32) - 1):
+            changes[f"{name} has a value of {length}"] = page, in_node(0, 0, "<L", length)
+        for flags in (1, 2, 4, 7, 65535):
+            changes[f"{name} has node flags {flags}"] = page, in_node(0, 4, "<H", flags)
+    for name, (page, change) in changes.items():
+        file = bytearray(whole)
+        change(file, page)
+        yield name, sealed(bytes(file), PAGE)
+    rng = random.Random(3)
+    for number in range(20):
+        file = bytearray(whole)
+        for page in rng.choices([branch, *leaves], k=3):
+            for at in rng.sample(range(10, 200), 4):
+                file[page + at] = rng.randrange(256)
+        yield f"noise {number}", sealed(bytes(file), PAGE)
+
+
+def rewritten(good: Path, path: Path, records: Callable[[bytes, bytes], bytes], manifest: bytes | None) -> bytes:
+    """A store with other values under its keys, written by LMDB itself."""
+    with Store(good) as store, StoreWriter(path) as writer:
+        for key, value in store.records():
+            writer.put(key, records(key, value))
+        said = manifest if manifest is not None else store.manifest.to_json()
+        writer.put(MANIFEST_KEY, with_checksum(MANIFEST_KEY, said))
+        writer._transaction.commit()
+        writer._environment.close()
+        return sealed(writer.new.read_bytes(), PAGE)
+
+
+def wrong_manifests(good: Path, path: Path) -> Iterator[Case]:
+    with Store(good) as store:
+        fields: dict[str, Any] = json.loads(store.manifest.to_json())
+    game = fields["game"]
+    changes: dict[str, Any] = {
+        "no rows": {"game": {name: value for name, value in game.items() if name != "rows"}},
+        "no game": {"game": None}, "game 1": {"game": 1}, "game []": {"game": []},
+        "no symmetries": {"symmetries": []}, "empty symmetry": {"symmetries": [[]]},
+        "many symmetries": {"symmetries": fields["symmetries"] * 9999},
+        "wrong symmetry": {"symmetries": [[0] * 15]}, "text symmetry": {"symmetries": ["abc"]},
+        "odd symmetry": {"symmetries": [[*range(14), 99]]}, "list of lists": {"symmetries": [[[0]] * 15]},
+        "score text": {"score": "1"}, "score huge": {"score": 10**300}, "score null": {"score": None},
+        "plies null": {"plies": None}, "plies many": {"plies": fields["plies"] * 99},
+        "plies odd": {"plies": [{"x": 1}]},
+        "plies huge": {"plies": [{**fields["plies"][0], "reachable": 10**99}]},
+        "digest null": {"digest": None}, "digest long": {"digest": "a" * 500_000},
+        "format null": {"format": None}, "format text": {"format": "3"}, "format 99": {"format": 99, "game": 7},
+        "lines negative": {"game": game | {"lines": [-1]}}, "lines huge": {"game": game | {"lines": [1 << 99]}},
+        "lines text": {"game": game | {"lines": "abc"}}, "lines none": {"game": game | {"lines": None}},
+        "holes negative": {"game": game | {"holes": -1}}, "holes huge": {"game": game | {"holes": 1 << 4000}},
+        "name 7": {"game": game | {"name": 7}}, "name long": {"game": game | {"name": "x" * 100_000}},
+        "misere 1": {"game": game | {"misere": 1}}, "more": {"game": game | {"more": 1}},
+    }  # fmt: skip
+    for size in (0, -3, 10**9, 10**18, 1.5, "3", None, True):
+        changes[f"rows {size}"] = {"game": game | {"rows": size}}
+        changes[f"columns {size}"] = {"game": game | {"columns": size}}
+    texts = {name: json.dumps(fields | change).encode() for name, change in changes.items()}
+    texts |= {
+        "nothing": b"", "not JSON": b"{", "a list": b"[]", "a number": b"1", "not UTF-8": b"\xff" * 99,
+        "deep": b"[" * 100_000, "deep objects": b'{"format":' * 50_000,
+        "long number": b'{"format":' + b"1" * 10_000 + b"}",
+        "too long": b" " * (2 << 20),
+    }  # fmt: skip
+    for name, text in texts.items():
+        yield f"manifest: {name}", rewritten(good, path, lambda key, value: value, text)
+
+
+def wrong_records(good: Path, path: Path) -> Iterator[Case]:
+    """Records that are no zlib stream, or one of the wrong halves, or one without end."""
+    rng = random.Random(9)
+
+    def packed(change: Callable[[bytes], bytes]) -> Callable[[bytes, bytes], bytes]:
+        return lambda key, value: with_checksum(key, zlib.compress(change(zlib.decompress(value[4:]))))
+
+    bomb = zlib.compress(bytes(64 << 20))
+    changes: dict[str, Callable[[bytes, bytes], bytes]] = {
+        "no checksum": lambda key, value: b"",
+        "nothing": lambda key, value: with_checksum(key, b""),
+        "not zlib": lambda key, value: with_checksum(key, b"abc"),
+        "cut": lambda key, value: with_checksum(key, value[4:-3]),
+        "more behind": lambda key, value: with_checksum(key, value[4:] + b"more"),
+        "a bomb": lambda key, value: with_checksum(key, bomb),
+        "empty": packed(lambda content: b""),
+        "one byte": packed(lambda content: b"x"),
+        "no pages": packed(lambda content: content[:4]),
+        "reversed": packed(lambda content: content[::-1]),
+        "halves beyond the board": packed(lambda content: b"\xff" * 4 + content[4:]),
+        "half 0": packed(lambda content: bytes(4) + content[4:]),
+        "all unreached": packed(lambda content: content[:4] + b"\x80" * (len(content) - 4)),
+        "scores beyond the board": packed(lambda content: content[:4] + b"\x7f" * (len(content) - 4)),
+        "noise": packed(lambda content: rng.randbytes(len(content))),
+    }
+    for name, change in changes.items():
+        yield f"records: {name}", rewritten(good, path, change, None)
+
+
+def asked(path: Path) -> None:
+    """Ask a store all that the commands ask: scores, every page, and whether it is right."""
+    with Store(path, GAME) as store:
+        scores, rng = Scores(store), random.Random(1)
+        for _ in range(50):
+            position = Position(GAME)
+            for cell in rng.sample(range(16), rng.randrange(16)):
+                if not position.over:
+                    position = position.play(cell)
+            scores.score(position)
+    with Store(path, GAME) as store:
+        for _ in store.pages():
+            pass
+
+
+def outcome(path: Path) -> str:
+    """What is wrong with how a store is treated; nothing if it is read or refused as it should be."""
+    for ask in (asked, lambda path: verify_store(path, GAME, jobs=1, sample=0)):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        signal.alarm(SECONDS)
+        try:
+            ask(path)
+        except (StoreDamaged, StoreMismatch):
+            pass
+        except Ttt4Error as error:
+            return f"another refusal: {error!r}"
+        except BaseException as error:
+            return repr(error)[:200]
+        signal.alarm(0)
+        if (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10 > BYTES:
+            return "it took too much memory"
+    return ""
+
+
+@pytest.mark.parametrize("kind", [broken_trees, wrong_manifests, wrong_records])
+def test_a_crafted_store_is_read_or_refused(
+    kind: Callable[..., Iterator[Case]], good: Path, tmp_path: Path, forked: Run
+) -> None:
+    cases = list(kind(good.read_bytes()) if kind is broken_trees else kind(good, tmp_path / "made"))
+    path, wrong = tmp_path / "s.ttt4", []
+
+    def all_of(some: list[Case]) -> str:
+        found = []
+        for name, content in some:
+            (tmp_path / "at").write_text(name)
+            path.write_bytes(content)
+            found += [f"{name}: {said}"] if (said := outcome(path)) else []
+        return "\n".join(found)
+
+    ended, said = forked(all_of, cases)
+    wrong = [said] if said else []
+    if ended:
+        wrong.append(f"{(tmp_path / 'at').read_text()}: the child ended with {ended}")
+    assert wrong == []
+    assert len(cases) >= {broken_trees: 100, wrong_manifests: 50, wrong_records: 15}[kind]
+
+
+def test_the_good_store_passes(good: Path) -> None:
+    assert outcome(good) == ""
+
+
+def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "s.ttt4")
+    for path in (str(tmp_path / "s.ttt4"), "/dev/zero", "/dev/null"):
+        with pytest.raises(StoreDamaged, match="regular file"):
+            Store(path)
+
+
+def test_a_store_that_is_cut_while_it_is_open_is_damaged(good: Path, tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(good.read_bytes())
+    with Store(path) as store:
+        os.truncate(path, 3 * PAGE)
+        with pytest.raises(StoreDamaged):
+            list(store.pages())
+
+
+def test_stores_that_are_dropped_keep_no_file_open(good: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(100):
+        Scores(Store(good)).score(Position(GAME))
+    assert len(os.listdir("/proc/self/fd")) <= before + 1
