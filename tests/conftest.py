@@ -92,6 +92,15 @@ def solved() -> Callable[[str], Solved]:
     return _solved
 
 
+@pytest.fixture(autouse=True)
+def brief_witness(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let builds in this process ask few positions of the plain search; tests/solver/test_witness.py asks all."""
+    if "test_witness" not in request.node.nodeid:
+        monkeypatch.setattr("solver.proof.witness.POSITIONS", 10)
+        monkeypatch.setattr("solver.proof.witness._FEW_CELLS", 99)
+        monkeypatch.setattr("solver.proof.witness._EMPTY_BOARD_CELLS", 9)
+
+
 class Ran(NamedTuple):
     """How a command ended, and what it wrote."""
 

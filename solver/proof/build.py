@@ -11,16 +11,19 @@ from itertools import chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from solver.errors import NotAStore, StoreDamaged, StoreMismatch, StoreOutdated, StoreUnwritable
+from solver.errors import NotAStore, SolversDisagree, StoreDamaged, StoreMismatch, StoreOutdated, StoreUnwritable
 from solver.games.lines import Game, require_solvable
 from solver.games.position import Position
 from solver.index.places import page_size
 from solver.index.symmetry import symmetries
 from solver.kernels.cache import is_cached
 from solver.proof.progress import Progress, ProgressCallback, silent
+from solver.proof.witness import Witness
 from solver.store.journal import Journal
 from solver.store.manifest import Manifest
+from solver.store.published import published_digest
 from solver.store.record import PackedRecord, halves_in_record, pack, unpack
+from solver.store.scores import Scores
 from solver.store.store import Store
 from solver.store.writer import StoreWriter
 
@@ -50,6 +53,8 @@ class Report:
     summary: "Summary"
     empty_board: tuple[int, int, int] | None
     """Nodes, cutoffs and table hits of a search of the empty board with an empty table; None if given up."""
+    witnessed: int
+    """How many positions of the new file a plain search has confirmed."""
     seconds: dict[str, float]
 
     def facts(self) -> list[tuple[str, str]]:
@@ -63,6 +68,7 @@ class Report:
         return [
             ("alpha-beta", f"{nodes} from the empty board"),
             ("check", places),
+            ("witness", f"{self.witnessed:,} positions of the file confirmed by a plain search"),
             ("seconds", ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in self.seconds.items())),
             ("file", f"{self.path} ({self.size:,} bytes)"),
         ]
@@ -77,9 +83,10 @@ def build_store(
     replaced only if it is a store of the same game, or a damaged one.
     """
     require_solvable(game)
-    _require_replaceable(os.fspath(path), game)
+    path = os.path.realpath(path)  # a link stays one: what it leads to is replaced
+    _require_writable(path, game)
     group = symmetries(game)
-    with Journal(path, game, group) as journal:
+    with Journal(path, game, group) as journal, Witness(game) as witness:
         start = perf_counter()
         on_progress(Progress("compiling"))
         compile_kernels()
@@ -99,14 +106,21 @@ def build_store(
         empty_board = _search_empty_board(game, group)
         summary = proof.summary
         manifest = Manifest(game, group, summary.score, summary.table(), journal.digest())
+        require_published(manifest)
         searched = perf_counter()
         on_progress(Progress("writing"))
-        with StoreWriter(path) as writer:
+        with StoreWriter(path, journal.size) as writer:
             for layer in journal.layers:
                 for key, value in journal.records(layer):
                     writer.put(key, value)
+            witnessed = 0
+
+            def confirm(store: Store) -> None:
+                nonlocal witnessed
+                witnessed = witness.confirm(Scores(store))
+
             try:
-                writer.finish(manifest)
+                writer.finish(manifest, confirm)
             finally:
                 if writer.in_place:
                     journal.remove()
@@ -118,12 +132,16 @@ def build_store(
         "write": share.get("write", 0.0) + perf_counter() - searched,
         "wait": proved - compiled - sum(share.values()),
     }
-    return Report(os.fspath(path), os.stat(path).st_size, manifest, summary, empty_board, seconds)
+    return Report(path, os.stat(path).st_size, manifest, summary, empty_board, witnessed, seconds)
 
 
-def _require_replaceable(path: str, game: Game) -> None:
-    """Raise StoreUnwritable if a file is there that is neither a store of this game nor a damaged store."""
-    if not os.path.isfile(path):
+def _require_writable(path: str, game: Game) -> None:
+    """Raise StoreUnwritable if LMDB cannot take the name, or a file is there that is not ours to replace."""
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise StoreUnwritable(f"cannot write store {path!r}: LMDB takes only names in UTF-8", path, game) from error
+    if not os.path.exists(path) or os.path.isdir(path):
         return
     try:
         Store(path, game).close()
@@ -133,6 +151,15 @@ def _require_replaceable(path: str, game: Game) -> None:
             raise StoreUnwritable(message, path, game) from error
     except StoreDamaged:
         pass
+
+
+def require_published(manifest: Manifest) -> None:
+    """Raise SolversDisagree if a digest is published for the game, and is another."""
+    published = published_digest(manifest.game)
+    if published not in (None, manifest.digest):
+        raise SolversDisagree(
+            f"{manifest.game.name!r} has digest {manifest.digest[:12]}... here, and {published[:12]}... is published"
+        )
 
 
 def _outlook(proof: "Proof[list[PackedRecord]]", before: "Solved | None", dropped: int) -> str:

@@ -16,8 +16,9 @@ from solver.kernels.bits import bit_count, next_mask
 from solver.kernels.jit import jit
 from solver.search.alphabeta import AlphaBeta, search
 
-_FOUND = 5
-"""The size of `found`: whether there is a difference, X's cells, O's cells, the page's score, the search's score."""
+_FOUND = 6
+"""The size of `found`: whether there is a difference, X's cells, O's cells, the page's score, the search's score,
+and the number of places compared."""
 
 
 def check_all(solver: AlphaBeta, o_count: int, halves: np.ndarray, pages: np.ndarray) -> None:
@@ -28,6 +29,8 @@ def check_all(solver: AlphaBeta, o_count: int, halves: np.ndarray, pages: np.nda
     _compare(o_count, halves, pages, lines, game.cells, game.misere, solver.memory, solver.table, found)
     if found[0]:
         _disagree(Position(solver.game, int(found[1]), int(found[2])), int(found[3]), int(found[4]))
+    if found[5] != pages.size:
+        raise SolversDisagree(f"only {found[5]:,} of {pages.size:,} places were compared")
 
 
 def check_sample(
@@ -96,4 +99,5 @@ def _compare(o_count, halves, pages, lines, cells, misere, memory, table, found)
             if score != pages[i, place]:
                 found[0], found[1], found[2], found[3], found[4] = 1, x, o, pages[i, place], score
                 return
+            found[5] += 1
             mask = next_mask(mask)

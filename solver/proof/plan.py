@@ -33,6 +33,8 @@ class Plan(NamedTuple):
 
     filled: int
     """The number of places in all pages."""
+    searched: int
+    """The number of places in the pages of open halves: the rules decide the others."""
     stored: int
     """The number of places where X is to move."""
     pages: int
@@ -66,15 +68,16 @@ class Plan(NamedTuple):
 
 def plan_build(cells: int, halves: Sequence[LayerHalves], jobs: int) -> Plan:
     """Return what a build needs, given the halves of every layer."""
-    filled = stored = most = last = kept = 0
+    filled = searched = stored = most = last = kept = 0
     for x_count, (open_halves, finished) in reversed(list(enumerate(halves))):
         x_to_move, o_to_move = page_sizes(cells, x_count)
         filled += len(open_halves) * (x_to_move + o_to_move) + len(finished) * o_to_move
+        searched += len(open_halves) * (x_to_move + o_to_move)
         stored += len(open_halves) * x_to_move
         most = max(most, last + len(open_halves) * o_to_move)
         last = len(open_halves) * o_to_move
         kept += open_halves.nbytes + finished.nbytes
-    return Plan(filled, stored, most + kept, cells, jobs)
+    return Plan(filled, searched, stored, most + kept, cells, jobs)
 
 
 def require_room(game: Game, needed: Plan, folder: str | None = None, kept: int = 0) -> None:

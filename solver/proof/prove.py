@@ -18,6 +18,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from solver.errors import SolversDisagree
 from solver.games.lines import Game
 from solver.index.symmetry import Symmetry
 from solver.proof.check import check_all, check_sample
@@ -136,9 +137,18 @@ class Proof(Generic[Made]):
                     summary = Summary()
                     yield Stage(layer.x_count, self._filled(pool, layer, summary), summary)
                     self.summary.add(summary)
+                self._require_covered()
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
+
+    def _require_covered(self) -> None:
+        """Raise SolversDisagree if fewer places were filled or checked than there are."""
+        done, planned = self.summary, self.plan.filled
+        if done.filled != planned:
+            raise SolversDisagree(f"{done.filled:,} places were filled, but there are {planned:,}")
+        if self._sample is None and done.checked != self.plan.searched:
+            raise SolversDisagree(f"{done.checked:,} places were searched, but there are {self.plan.searched:,}")
 
     def _restored(self, pool: ThreadPoolExecutor, before: Solved) -> Layer:
         """Return the last layer that was solved before, with its `o_to_move` pages computed anew from `x_to_move`."""

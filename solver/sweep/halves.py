@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solver.errors import SolversDisagree
 from solver.games.lines import Game
-from solver.index.symmetry import Symmetry
+from solver.index.symmetry import Symmetry, orbit_counts
 from solver.kernels.bits import carried, next_mask, permuting
 from solver.kernels.jit import jit
 
@@ -40,13 +41,16 @@ def kernel_game(game: Game, group: Sequence[Symmetry]) -> KernelGame:
 
 def all_halves(game: KernelGame) -> list[LayerHalves]:
     """Return the halves of every layer that has pages, indexed by the number of X's."""
-    return [layer_halves(game, x_count) for x_count in range((game.cells + 1) // 2 + 1)]
+    counts = orbit_counts([tuple(map(int, g)) for g in game.group])
+    return [_layer_halves(game, x_count, counts[x_count]) for x_count in range((game.cells + 1) // 2 + 1)]
 
 
-def layer_halves(game: KernelGame, x_count: int) -> LayerHalves:
-    """Return all halves with `x_count` X's."""
+def _layer_halves(game: KernelGame, x_count: int, count: int) -> LayerHalves:
+    """Return all halves with `x_count` X's, whose number is known independently."""
     found = np.empty(comb(game.cells, x_count), np.int64)
     found = found[: _collect(game.cells, x_count, game.images, found)]
+    if len(found) != count:
+        raise SolversDisagree(f"found {len(found):,} halves with {x_count} X's, but Burnside's lemma counts {count:,}")
     # The cells that all lines of a half share. A game can end with this half only if there is such a
     # cell, the last one claimed. A half without lines keeps -1.
     common = np.full(len(found), -1)

@@ -143,10 +143,10 @@ def test_a_build_needs_no_home(tmp_path: Path, store3: Path, solve_process: Any)
 @pytest.mark.parametrize("home", [None, "", "relative", "/proc/nonexistent", "/dev/null"])
 def test_kernels_compile_without_a_home(home: str | None, tmp_path: Path) -> None:
     code = (
-        "from solver.kernels.cache import CACHE; from solver.sweep.halves import kernel_game, layer_halves; "
+        "from solver.kernels.cache import CACHE; from solver.sweep.halves import all_halves, kernel_game; "
         "from solver.games.lines import grid; "
         "from solver.index.symmetry import symmetries as s; g = grid(3, 3, 3); "
-        "print(len(layer_halves(kernel_game(g, s(g)), 2).open))"
+        "print(len(all_halves(kernel_game(g, s(g)))[2].open))"
     )
     env = {} if home is None else {"HOME": home}
     ran = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True)

@@ -46,13 +46,13 @@ def test_the_plan_s_memory_holds_two_layers_at_once_and_all_halves(name: str) ->
 
 def test_the_plan_names_all_that_a_long_build_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    told = Plan(18_457_780_020, 8_466_707_449, 4_900_000_000, 25, 2).describe()
+    told = Plan(18_457_780_020, 18_457_780_020, 8_466_707_449, 4_900_000_000, 25, 2).describe()
     assert told == "18,457,780,020 places: 5.2 GB of memory at most, about 3.4 GB of disk and 9 min"
     assert len(told) <= 80
 
 
 def test_threads_beyond_the_cores_save_no_time() -> None:
-    few, many = (Plan(10**9, 10**9, 10**9, 25, jobs) for jobs in (os.cpu_count() or 1, 1000))
+    few, many = (Plan(10**9, 10**9, 10**9, 10**9, 25, jobs) for jobs in (os.cpu_count() or 1, 1000))
     assert few.seconds == many.seconds
 
 

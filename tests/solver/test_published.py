@@ -30,7 +30,7 @@ def provable() -> Iterator[Any]:
             yield pytest.param(entry, id=name, marks=[pytest.mark.slow] if cells > QUICK else [])
 
 
-@pytest.mark.parametrize("entry", provable())
+@pytest.mark.parametrize("entry", list(provable()))
 def test_both_solvers_find_what_was_published(entry: dict[str, Any], solved: Callable[[str], Any]) -> None:
     game = solved(entry["game"])
     score, cells = game.summary.score, game.game.cells

@@ -14,7 +14,7 @@ from solver.games.position import Position
 from solver.index.places import page_size
 from solver.index.symmetry import image, symmetries
 from solver.sweep import layers as sweep
-from solver.sweep.halves import all_halves, children, kernel_game, layer_halves
+from solver.sweep.halves import all_halves, children, kernel_game
 
 
 def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dict[Any, bytes]:
@@ -127,8 +127,9 @@ def test_a_cell_that_x_claims_leads_to_the_half_that_it_makes() -> None:
     game = parse_game("4,4,4")
     group = symmetries(game)
     prepared = kernel_game(game, group)
+    halves = all_halves(prepared)
     for xs in (2, 3, 5):
-        parents, following = (layer_halves(prepared, count).open for count in (xs, xs + 1))
+        parents, following = (halves[count].open for count in (xs, xs + 1))
         place, turn = children(prepared, parents, following)
         for i, half in enumerate(parents.tolist()):
             for cell in range(game.cells):

@@ -1,0 +1,167 @@
+"""The witness and the counts: what keeps two solvers that are wrong together from writing a store."""
+
+import random
+import sys
+from collections.abc import Callable
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+
+from solver.cli.main import main
+from solver.errors import SolversDisagree
+from solver.games.lines import grid
+from solver.games.notation import parse_game
+from solver.index.symmetry import orbit_counts, symmetries
+from solver.proof import check, witness
+from solver.proof.build import build_store
+from solver.proof.witness import POSITIONS, Witness
+from solver.store.scores import Scores
+from solver.store.store import Store
+
+GAMES = ["3,3,3", "3,3,3,misere", "4,4,4", "3,4,3"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_witness_tells_the_scores_of_so_many_positions_of_several_plies(name: str) -> None:
+    rules, game = naive.Game.named(name), parse_game(name)
+    found = witness.testify(game, lambda: True)
+    assert len(found) >= POSITIONS
+    assert (0, 0) in {(x, o) for x, o, _ in found}, "the empty board"
+    assert len({(x | o).bit_count() for x, o, _ in found}) >= 7
+    for x, o, score in random.Random(2).sample(found, 200):
+        board = naive.board(rules, x, o)
+        if board.count(".") < 10:
+            assert score == naive.score(rules, board)
+
+
+@pytest.mark.parametrize("name", ["1,1,1", "2,2,1", "1,2,2", "2,2,2,misere", "1,3,3"])
+def test_a_game_of_few_positions_has_a_witness_too(name: str, tmp_path: Path) -> None:
+    assert build_store(parse_game(name), tmp_path / "s", jobs=1).witnessed > 0
+
+
+def test_the_witness_searches_in_a_process_of_its_own_and_in_this_one_where_that_fails(
+    store4: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = grid(4, 4, 4)
+    with Store(store4) as store, Witness(game) as beside:
+        assert beside._process is not None
+        assert beside.confirm(Scores(store)) >= POSITIONS
+    for broken in ("/nonexistent", "/bin/false"):
+        monkeypatch.setattr(sys, "executable", broken)
+        with Store(store4) as store, Witness(game) as alone:
+            assert alone.confirm(Scores(store)) >= POSITIONS
+
+
+def test_one_position_that_differs_is_named_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = witness.testify
+
+    def lie(game: Any, enough: Any) -> witness.Testimony:
+        return [*real(game, enough), (1, 0, 5)]
+
+    monkeypatch.setattr(witness, "testify", lie)
+    with pytest.raises(SolversDisagree, match=r"'X../.../...' of 3,3,3: the store says 0, a plain search 5"):
+        build_store(grid(3, 3, 3), tmp_path / "s", jobs=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "4,4,4", "3,4,3", "2,6,2", "4,5,4"])
+def test_orbits_are_counted_as_the_naive_twin_lists_them(name: str) -> None:
+    game = parse_game(name)
+    group = symmetries(game)
+    counts = orbit_counts(group)
+    assert [naive.orbits(group, size, 0) for size in range(game.cells + 1)] == counts
+    assert sum(counts) >= 2**game.cells / len(group)
+    assert orbit_counts(group[:1]) == [comb(game.cells, size) for size in range(game.cells + 1)]
+
+
+def returning_nothing(*arguments: Any) -> int:
+    return 0
+
+
+def missing_one(collect: Callable[..., int]) -> Callable[..., int]:
+    return lambda *arguments: max(collect(*arguments) - 1, 0)
+
+
+@pytest.mark.parametrize("wrong", [lambda collect: returning_nothing, missing_one])
+def test_halves_that_are_missing_stop_a_build(
+    wrong: Any, tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, store3: Path
+) -> None:
+    from solver.sweep import halves
+
+    monkeypatch.setattr(halves, "_collect", wrong(halves._collect))
+    (tmp_path / "s").write_bytes(store3.read_bytes())
+    ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--force")
+    assert ran.code == 1
+    assert "Burnside's lemma counts" in ran.err
+    assert (tmp_path / "s").read_bytes() == store3.read_bytes()
+
+
+def test_places_that_no_search_compared_stop_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "_compare", lambda *arguments: None)
+    with pytest.raises(SolversDisagree, match=r"only 0 of [\d,]+ places were compared"):
+        build_store(grid(3, 3, 3), tmp_path / "s", jobs=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_layers_that_are_left_out_stop_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from solver.proof import prove
+
+    real = prove.layers
+    monkeypatch.setattr(prove, "layers", lambda *arguments: list(real(*arguments))[:0])
+    with pytest.raises(SolversDisagree, match="0 places were filled, but there are"):
+        build_store(grid(3, 3, 3), tmp_path / "s", jobs=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_digest_that_is_not_the_published_one_stops_a_build(
+    tmp_path: Path, store3: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from solver.store import published
+
+    with Store(store3) as store:
+        right = store.manifest.digest
+    for digest, said in ((right, "as published"), ("0" * 64, "NOT as published, 000000000000...")):
+        monkeypatch.setattr(published, "_digests", lambda digest=digest: {"3,3,3": digest})
+        assert said in run(main, "info", "--game", "3,3,3", "--store", store3).out
+        built = run(main, "build", "--game", "3,3,3", "--store", tmp_path / digest[:4])
+        verified = run(main, "verify", "--game", "3,3,3", "--store", store3)
+        assert (built.code, verified.code) == ((0, 0) if digest == right else (1, 1))
+        assert ("and 000000000000... is published" in built.err) == (digest != right)
+        assert (tmp_path / digest[:4]).exists() == (digest == right)
+
+
+def test_every_published_digest_of_a_small_game_is_that_of_a_build_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tomllib
+
+    data = Path(__file__).parents[2] / "data"
+    digests = tomllib.loads((data / "digests.toml").read_text())["digests"]
+    assert "4,4,4" in digests
+    for name, digest in digests.items():
+        game = parse_game(name)
+        if game.cells <= 16:
+            assert build_store(game, tmp_path / "s", jobs=2).manifest.digest == digest
+            (tmp_path / "s").unlink()
+
+
+def test_a_score_of_the_new_file_is_read_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every score of O's turn is altered between the two solvers and the file: only the witness can see it."""
+    from solver.proof import build
+
+    real = build.pack
+
+    def altered(empty: int, halves: Any, pages: bytes) -> Any:
+        scores = np.frombuffer(pages, np.int8)
+        return real(empty, halves, np.where(scores == -128, scores, -scores).astype(np.int8).tobytes())
+
+    monkeypatch.setattr(build, "pack", altered)
+    with pytest.raises(SolversDisagree, match="a plain search"):
+        build_store(grid(3, 3, 2), tmp_path / "s", jobs=1)
+    assert not (tmp_path / "s").exists()
