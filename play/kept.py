@@ -3,10 +3,11 @@
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
-from play.players.player import may_resume
+from play.players.player import PlayerError, may_resume
 from play.records import ONGOING, Record, RecordError, load_record
 from solver.errors import Ttt4Error
 from solver.folders import games_folder
@@ -32,23 +33,21 @@ class Kept(NamedTuple):
         if self.record is None or self.record.result != ONGOING:
             return False
         sides = self.record.match.rules.sides
-        return all(may_resume(self.record.tags.get(side, "human")) for side in sides)
+        try:
+            return all(may_resume(self.record.tags.get(side, "human")) for side in sides)
+        except PlayerError:  # it names a player that there is not
+            return False
 
 
 def kept_games(rules: Rules[Any] | None = None) -> Iterator[Kept]:
     """Yield the kept games, the last one first; those of the user's own code only if their `rules` are given."""
-    folder = games_folder()
-    try:
-        files = [entry for entry in os.scandir(folder or "") if entry.name.endswith(".txt")]
-    except OSError:
-        files = []
-    for entry in sorted(files, key=lambda entry: entry.stat().st_mtime_ns, reverse=True):
+    for nanoseconds, path in sorted(_files(), reverse=True):
         record, problem, tags = None, "", None
         try:
-            record = load_record(entry.path, rules)
+            record = load_record(path, rules)
         except RecordError as error:
             problem, tags = str(error), error.own_game_tags
-        yield Kept(entry.path, entry.stat().st_mtime, record, problem, tags)
+        yield Kept(path, nanoseconds / 1e9, record, problem, tags)
 
 
 def last_kept(rules: Rules[Any] | None = None, *, to_resume: bool = False) -> str:
@@ -71,6 +70,17 @@ def last_kept(rules: Rules[Any] | None = None, *, to_resume: bool = False) -> st
 def new_files(first: str | None = None) -> Iterator[str | None]:
     """Yield `first`, if given, then names for games to come; None where no folder can hold them."""
     return chain([first] if first else [], iter(_new_file, ""))
+
+
+def _files() -> Iterator[tuple[int, str]]:
+    """Yield when each file of a kept game was last written, in nanoseconds since 1970, and its path."""
+    try:
+        entries = [entry for entry in os.scandir(games_folder() or "") if entry.name.endswith(".txt")]
+    except OSError:
+        return
+    for entry in entries:
+        with suppress(OSError):  # it was removed since, or is a link to nothing
+            yield entry.stat().st_mtime_ns, entry.path
 
 
 def _new_file() -> str | None:

@@ -11,6 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from solver.errors import Ttt4Error
 from solver.games.rules import Outcome, Rules
+from solver.text import printable
 
 S = TypeVar("S")
 
@@ -195,7 +196,7 @@ class Match(Generic[S]):
         if len(others) == len(self.rules.sides):
             raise MatchError(f"no side {event.side!r}: there are {', '.join(self.rules.sides)}")
         why = f"{event.side} {event.kind}" + (f": {event.reason}" if event.reason else "")
-        self._given_up = Outcome(others[0] if len(others) == 1 else None, why)
+        self._given_up = Outcome(others[0] if len(others) == 1 else None, printable(why))  # it may be foreign text
 
     def _make(self, move: int) -> None:
         self._states.append(self.rules.play(self.state, move))

@@ -32,11 +32,12 @@ from typing import Any
 
 from play.match import FORFEITED, MADE_AGAIN, MOVED, RESIGNED, STARTED_OVER, TOOK_BACK, Event, Match
 from solver.errors import GameError, Ttt4Error
-from solver.files import write_whole
+from solver.files import read_whole, write_whole
 from solver.games.line_rules import LineRules
-from solver.games.registry import find_game
+from solver.games.registry import find_game, may_be_recorded
 from solver.games.rules import Outcome, Rules, set_up
 from solver.own_code import is_own
+from solver.text import shown
 
 ONGOING, DRAWN = "*", "1/2-1/2"
 _WORDS = {"undo": TOOK_BACK, "redo": MADE_AGAIN, "restart": STARTED_OVER}
@@ -58,7 +59,7 @@ class RecordError(Ttt4Error):
 
     exit_code = 2
     own_game_tags: dict[str, str] | None = None
-    """The record's tags, if its game is code that a file cannot load."""
+    """The record's tags, if its game is code or a file, which a record alone must not open."""
 
 
 @dataclass
@@ -113,7 +114,7 @@ def read_record(text: str, name: str = "record", rules: Rules[Any] | None = None
         if line.startswith("["):
             tag = _TAG.fullmatch(line)
             if not tag or words:
-                raise _wrong(name, number, "a tag stands below the moves" if tag else f"{line[:60]!r} is not a tag")
+                raise _wrong(name, number, "a tag stands below the moves" if tag else f"{shown(line)} is not a tag")
             if tag[1] in tags:
                 raise _wrong(name, number, f"tag {tag[1]} stands there twice")
             tags[tag[1]] = tag[2]
@@ -147,8 +148,7 @@ def record_from_json(text: str, rules: Rules[Any] | None = None) -> Record:
 def load_record(path: str, rules: Rules[Any] | None = None) -> Record:
     """Return the record in a file; raise RecordError if it cannot be read."""
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            return read_record(file.read(), path, rules)
+        return read_record(read_whole(path).decode("utf-8-sig"), path, rules)
     except UnicodeDecodeError:
         raise RecordError(f"{path!r} is not text: name a file that ttt4-play wrote") from None
     except OSError as error:
@@ -261,9 +261,10 @@ def _begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[
     tag = "Game"
     try:
         if rules is None or rules.name != tags["Game"]:
-            if is_own(tags["Game"]):
+            if not may_be_recorded(tags["Game"]):
                 own = tags["Game"]
-                why = f"game {own[:60]!r} is code, which a file cannot load: add --game {own[:60]}"
+                what = "code, which a file cannot load" if is_own(own) else "a file, which another file cannot open"
+                why = f"game {shown(own)} is {what}: add --game {shown(own)[1:-1]}"
                 error = _wrong(name, lines.get(tag, 1), why)
                 error.own_game_tags = tags
                 raise error
@@ -286,7 +287,7 @@ def with_first(rules: Rules[Any], first: str) -> Rules[Any]:
     if not isinstance(rules, LineRules):
         raise GameError(f"{rules.name} says itself who begins")
     if first not in rules.sides:
-        raise GameError(f"no side {first[:20]!r} can begin: choose X or O")
+        raise GameError(f"no side {shown(first, 24)} can begin: choose X or O")
     return replace(rules, first=first)
 
 
@@ -298,7 +299,7 @@ def _play_through(
     result, stamps, reasons = None, iter(times), iter(tags.get("Forfeit", "").split(" | "))
     for number, word in words:
         if result:
-            raise _wrong(name, number, f"{word[:20]!r} stands behind the result")
+            raise _wrong(name, number, f"{shown(word, 24)} stands behind the result")
         if word in results:
             result = word
         elif _ROUND.fullmatch(word):
@@ -307,16 +308,16 @@ def _play_through(
             try:
                 match.add(_event(match, word, reasons, next(stamps, None)))
             except Ttt4Error as error:
-                raise _wrong(name, number, f"{word[:20]!r}: {error}") from error
+                raise _wrong(name, number, f"{shown(word, 24)}: {error}") from error
     last = words[-1][0] if words else 1
     if result is None:
         raise _wrong(name, last, "the moves end without a result (1-0, 0-1, 1/2-1/2, or * if the game goes on)")
     if tags.get("Result", result) != result:
-        raise _wrong(name, last, f"the result is {result}, and the tag says {tags['Result'][:20]!r}")
-    shown = _result(match.rules, match.outcome)
-    if result != shown:
+        raise _wrong(name, last, f"the result is {result}, and the tag says {shown(tags['Result'], 24)}")
+    reached = _result(match.rules, match.outcome)
+    if result != reached:
         if match.outcome or result == DRAWN or len(match.rules.sides) != 2:
-            raise _wrong(name, last, f"the result is {result}, but the board shows {shown}")
+            raise _wrong(name, last, f"the result is {result}, but the board shows {reached}")
         match.add(Event(RESIGNED, match.rules.sides[result == "1-0"]))
 
 
@@ -385,7 +386,7 @@ def _read_times(text: str, name: str, number: int) -> list[int]:
         for step in steps:
             times.append(_checked_time(times[-1] + int(step)))
     except ValueError:
-        raise _wrong(name, number, f"{text[:40]!r} is not a list of times") from None
+        raise _wrong(name, number, f"{shown(text, 44)} is not a list of times") from None
     return times
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from solver.errors import Ttt4Error
+from solver.text import printable
 
 
 class OwnCodeError(Ttt4Error):
@@ -40,5 +41,5 @@ def one_line(error: BaseException) -> str:
         said = str(error).split("\n")[0]
     except Exception:  # even this is not our code
         said = "it does not say why"
-    text = "".join(letter if letter.isprintable() else " " for letter in f"{type(error).__name__}: {said}")
+    text = printable(f"{type(error).__name__}: {said}")
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -26,7 +26,7 @@ def query() -> None:
 
 def play() -> None:
     """Be the command `ttt4-play`."""
-    _run("play.cli")
+    _run("play.cli.main")
 
 
 def _run(module: str) -> None:
@@ -51,6 +51,7 @@ def _leave(code: int) -> NoReturn:
     except BrokenPipeError:
         pass  # the last result was written, and the reader has read enough
     except OSError as error:
-        print(f"Error: cannot write to standard output: {error.strerror}", file=sys.stderr)
+        if not code:  # else the reason is told already
+            print(f"Error: cannot write to standard output: {error.strerror}", file=sys.stderr)
         code = code or 1
     os._exit(code)

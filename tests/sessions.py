@@ -1,4 +1,4 @@
-"""`ttt4-play` as a person has it: on a terminal of its own, or through a pipe."""
+"""`ttt4-play` as a person uses it: on a terminal of its own, or through a pipe, ended or killed."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ import click
 COMMAND = str(Path(sys.executable).with_name("ttt4-play"))
 HUMANS = ["--x", "human", "--o", "human"]
 THREE = ["--game", "3,3,3"]
-KEPT = "The game is kept: ttt4-play resume goes on with it.\n"
+KEPT = "The game is kept: ttt4-play resume continues it.\n"
 Start = Callable[..., "Session"]
 
 
@@ -35,10 +35,10 @@ class Session:
         self.code: int | None = None
 
     def until(self, *ends: str) -> str:
-        """What is written up to one of these ends, or up to the last of all."""
+        """Return what is written up to one of these ends, or up to the end of the process."""
         said = b""
         while not (ends and click.unstyle(said.decode(errors="replace")).endswith(ends)):
-            assert select([self.terminal], [], [], 60)[0], f"it stands still after {said!r}"
+            assert select([self.terminal], [], [], 60)[0], f"nothing more came after {said!r}"
             try:
                 block = os.read(self.terminal, 1 << 16)
             except OSError:  # how Linux says that nobody holds the other end any more
@@ -54,7 +54,7 @@ class Session:
         return self.until("\nX> ", "\nO> ", "\n> ")
 
     def type(self, line: str) -> str:
-        """What comes of a line, up to the next prompt, without colour."""
+        """Type a line, and return what is written up to the next prompt, without colour."""
         os.write(self.terminal, f"{line}\n".encode())
         return click.unstyle(self.prompted())
 
@@ -65,7 +65,7 @@ class Session:
         os.write(self.terminal, key)
 
     def ended(self) -> int:
-        """The exit code, once all is written."""
+        """Wait for the end, and return the exit code."""
         self.until()
         self.code = os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
         return self.code
@@ -78,7 +78,7 @@ class Session:
 
 
 def piped(typed: str | bytes, *arguments: object, **env: str) -> Any:
-    """The command with these lines typed into a pipe, ended."""
+    """Run the command to its end with these lines typed into a pipe."""
     said = typed if isinstance(typed, bytes) else typed.encode()
     command = [COMMAND, *map(str, arguments)]
     ran = subprocess.run(command, input=said, capture_output=True, timeout=120, env={**os.environ, **env})
@@ -87,7 +87,32 @@ def piped(typed: str | bytes, *arguments: object, **env: str) -> Any:
     )
 
 
-def at(said: str) -> str:
-    """The marks on the board drawn last."""
-    rows = re.findall(r"^ \d +(.*)$", click.unstyle(said), re.M)[-3:]
-    return "/".join("".join(re.findall(r"[XO.]", row)) for row in rows)
+def killed(lines: list[str], *arguments: object) -> None:
+    """Type lines, each when it is asked for, and kill the process with -9 when it asks for the next."""
+    command = [COMMAND, *map(str, arguments)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line in [*lines, None]:
+            said = b""
+            while not said.endswith(b"> "):
+                block = process.stdout.read(4096)
+                assert block, said
+                said += block
+            if line is not None:
+                process.stdin.write(f"{line}\n".encode())
+        process.kill()
+    assert process.returncode == -9
+
+
+def refused(ran: Any, code: int, *words: str) -> bool:
+    """Tell whether the refusal has all the words; fail unless it is one line on standard error and all that is said."""
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (code, "", 1), ran
+    assert ran.stderr.startswith("Error: ")
+    return all(word in ran.stderr for word in words)
+
+
+def at(said: str, rows: int = 3) -> str:
+    """Return the marks on the board drawn last, row by row."""
+    drawn = re.findall(r"^ +\d+ (.*)$", click.unstyle(said), re.M)[-rows:]
+    return "/".join("".join(re.findall(r"[XO.]", row)) for row in drawn)

@@ -13,7 +13,7 @@ import picture
 import pytest
 
 from oracle.cli.main import main as query
-from play.cli import main as play
+from play.cli.main import main as play
 from solver.cli.main import main as solve
 
 ROOT = Path(__file__).parents[1]

@@ -26,6 +26,7 @@ from play.terminal.talk import explained, review_lines, say, say_wrapped, senten
 from solver.errors import Ttt4Error
 from solver.games.line_rules import LineRules
 from solver.games.position import cells_of
+from solver.text import shown
 
 MOST_LINES = 60
 """How many lines of a game `lines` lists without being asked for those of one cell."""
@@ -159,7 +160,7 @@ class Prompt:
             word = line.split()[0].lower()
             near = get_close_matches(word, self._commands, 1, 0.6) if word.isalpha() else []
             if near:
-                say_wrapped(f"No command {word[:20]!r}: did you mean {near[0]!r}?")
+                say_wrapped(f"No command {shown(word, 24)}: did you mean {near[0]!r}?")
             else:
                 say_wrapped(f"{sentence(str(error))} Or type help.")
             return None
@@ -251,7 +252,7 @@ class Prompt:
     def _lines(self, rest: str) -> None:
         game = lines_of(self.rules, "lines to list")
         lines = game.lines_through[game.cell(rest)] if rest else game.lines
-        if len(lines) > MOST_LINES:
+        if len(lines) > MOST_LINES and not rest:
             raise MatchError(f"{game.name} has {len(lines)} lines: name a cell, as in lines {game.cell_name(0)}")
         ends = "loses" if game.misere else "wins"
         through = f" through {rest.lower()}" if rest else ""

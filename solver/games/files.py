@@ -29,6 +29,7 @@ from solver.files import read_whole
 from solver.folders import definition_folders
 from solver.games.lines import LARGEST_CELLS, Game, straight_lines
 from solver.games.position import cells_of
+from solver.text import shown
 
 _MOST_LINES = 10_000
 """How many lines a file may list: more than any game has that can be solved or played."""
@@ -38,17 +39,18 @@ _KEYS = {"about": str, "misere": bool, "board": list, "in_a_row": int, "lines": 
 _REQUIRED = {"about": 'about = "What the game is."', "board": 'board = ["...", "...", "..."]'}
 _WRITTEN = {str: "a text in quotes", bool: "true or false", int: "a whole number", list: "a list of texts in quotes"}
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]++\s*+\.\s*+){40}")
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def named_game(named: str, *, misere: bool = False) -> Game:
     """Return the game of a file, given by its path or, in a folder of games, by its name alone."""
     if not named.isprintable() or '"' in named:
-        raise GameError(f"cannot take game file {named[:60]!r}: rename it to letters, digits, _ and -")
+        raise GameError(f"cannot take game file {shown(named)}: rename it to letters, digits, _ and -")
     path = notation = named
     if named.endswith(".toml"):
         try:
-            notation = os.path.abspath(named)
+            notation = _shortest(os.path.abspath(named))
         except OSError as error:  # somebody deleted the current folder
             raise _unreadable(path, error) from error
     else:
@@ -78,7 +80,14 @@ def _found(name: str) -> str:
     if name in paths:
         return paths[name]
     there = f"there are {', '.join(paths)}" if paths else "none is kept here"
-    raise GameError(f"no game {name[:60]!r}: {there}; or write rows,columns,k, or the path of a file.toml")
+    raise GameError(f"no game {shown(name)}: {there}; or write rows,columns,k, or the path of a file.toml")
+
+
+def _shortest(path: str) -> str:
+    """Return the name of a game file if that finds it, else its path."""
+    name = os.path.basename(path).removesuffix(".toml")
+    found = _paths().get(name)
+    return name if found and os.path.realpath(found) == os.path.realpath(path) else path
 
 
 def _paths() -> dict[str, str]:
@@ -105,8 +114,8 @@ def _described(file: "_File", name: str, notation: str, misere: bool) -> Game:
     listed = _listed(file, board, straight, fields.get("lines", []))
     if not straight and not listed:
         raise file.wrong("there is no line, so nobody could win: write in_a_row = 3, or lines", file.line("lines"))
-    containing = _containing(straight | listed)
-    lines = tuple(sorted((straight | listed) - containing.keys()))
+    containing = _containing(straight | listed).keys() if listed else set()  # straight rows of one length hold none
+    lines = tuple(sorted((straight | listed) - containing))
     return Game(name, board.rows, board.columns, lines, misere or fields.get("misere", False), board.holes, notation)
 
 
@@ -131,14 +140,14 @@ class _File:
         fields = self._parsed()
         for key, value in fields.items():
             if key not in _KEYS:
-                raise self.wrong(f"there is no key {key[:20]!r}: there are {', '.join(_KEYS)}", self.line(key))
+                raise self.wrong(f"there is no key {shown(key, 24)}: there are {', '.join(_KEYS)}", self.line(key))
             if type(value) is not _KEYS[key]:
-                raise self.wrong(f"{key} is {_shown(value)}: write {_WRITTEN[_KEYS[key]]}", self.line(key))
+                raise self.wrong(f"{key} is {shown(value)}: write {_WRITTEN[_KEYS[key]]}", self.line(key))
             items: list[Any] = value if isinstance(value, list) else []
             for i, item in enumerate(items):
                 if not isinstance(item, str):
                     raise self.wrong(
-                        f"{_shown(item)} in {key} is not text: write it in quotes", self.line(key, items, i)
+                        f"{shown(item)} in {key} is not text: write it in quotes", self.line(key, items, i)
                     )
         for key, example in _REQUIRED.items():
             if key not in fields:
@@ -148,6 +157,9 @@ class _File:
         return fields
 
     def _parsed(self) -> dict[str, Any]:
+        deep = _DEEP_KEY.search(self.text)
+        if deep:  # tomllib would take minutes
+            raise self.wrong("a key has too many parts", self.text.count("\n", 0, deep.start()) + 1)
         try:
             return tomllib.loads(self.text)
         except RecursionError:
@@ -210,7 +222,7 @@ def _straight(file: _File, board: Game, k: int) -> set[int]:
     found = {line for line in squares if not line & board.holes}
     if not found:
         raise file.wrong(
-            f"no {_shown(k)} cells stand in a row on this board: write a number that fits", file.line("in_a_row")
+            f"no {shown(k)} cells stand in a row on this board: write a number that fits", file.line("in_a_row")
         )
     if not board.holes:
         return found
@@ -226,14 +238,14 @@ def _listed(file: _File, board: Game, straight: set[int], texts: list[str]) -> s
         try:
             line = _line(board, text)
             if line in numbers or line in straight:
-                raise BoardError(f"line {text[:60]!r} is there already: leave it out")
+                raise BoardError(f"line {shown(text)} is there already: leave it out")
         except BoardError as error:
             raise file.wrong(str(error), file.line("lines", texts, i)) from error
         numbers[line] = i
     for line, held in _containing(straight | numbers.keys()).items():
         if line in numbers:
             i, names = numbers[line], " ".join(map(board.cell_name, cells_of(held)))
-            why = f"line {texts[i][:60]!r} contains the line {names[:60]!r} and decides nothing: leave it out"
+            why = f"line {shown(texts[i])} contains the line {shown(names)} and decides nothing: leave it out"
             raise file.wrong(why, file.line("lines", texts, i))
     return set(numbers)
 
@@ -244,7 +256,7 @@ def _line(board: Game, text: str) -> int:
     for name in text.split():
         bit = 1 << board.cell(name)
         if line & bit:
-            raise BoardError(f"line {text[:60]!r} has {name!r} twice: name each cell once")
+            raise BoardError(f"line {shown(text)} has {shown(name)} twice: name each cell once")
         line |= bit
     if not line:
         raise BoardError("a line has no cell: name its cells, such as 'a1 b1 c1'")
@@ -263,11 +275,3 @@ def _containing(lines: set[int]) -> dict[int, int]:
                 if other & line == other != line:
                     found[line] = other
     return found
-
-
-def _shown(value: Any) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # Python does not write out a number that long
-        text = "a number of thousands of digits"
-    return text if len(text) <= 40 else f"{text[:40]}..."

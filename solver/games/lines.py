@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from solver.errors import BoardError, GameError
+from solver.text import shown
 
 DEFAULT_GAME = "4,4,4"
 
@@ -133,9 +134,8 @@ class Game:
         found = self.cells_by_name.get(name.strip().lower())
         if found is None:
             first, last = self.cell_name(0), self.cell_name(self.cells - 1)
-            name = name if len(name) <= 20 else f"{name[:20]}..."
             cells = f"cells run from {first!r} to {last!r}{', with holes' if self.holes else ''}"
-            raise BoardError(f"no cell {name!r} on a {self.name} board: {cells}")
+            raise BoardError(f"no cell {shown(name, 24)} on a {self.name} board: {cells}")
         return found
 
 

@@ -7,6 +7,7 @@ fano, mine.toml   a game that a file describes (solver/games/files.py)
 
 from solver.errors import GameError
 from solver.games.lines import Game, grid
+from solver.text import shown
 
 
 def parse_game(text: str) -> Game:
@@ -23,5 +24,5 @@ def parse_game(text: str) -> Game:
 
         return named_game(named, misere=misere)
     raise GameError(
-        f"cannot read game {text!r}: write rows,columns,k, such as 4,4,4 or 3,3,3,misere, or the path of a file.toml"
+        f"cannot read game {shown(text)}: write rows,columns,k, such as 4,4,4 or 3,3,3,misere, or a path, file.toml"
     )

@@ -17,6 +17,7 @@ from typing import Any
 from solver.errors import BoardError, GameError
 from solver.games.lines import Game
 from solver.games.score import win_score
+from solver.text import shown
 
 _NO_MARK = re.compile(r"[^XxOo._\-/0-9]")
 _RUN = re.compile(r"\d{1,9}")
@@ -178,25 +179,21 @@ def cells_of(cells: int) -> Iterator[int]:
         cells ^= low
 
 
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:60]}...")
-
-
 def _stones(game: Game, text: str) -> tuple[int, int]:
     board = text.strip().lstrip("\ufeff")
     bad = _NO_MARK.search(board)
     if bad:
-        raise BoardError(f"board {_short(text)} has {bad[0]!r}: write X, O and . for an empty cell, rows joined by /")
+        raise BoardError(f"board {shown(text)} has {bad[0]!r}: write X, O and . for an empty cell, rows joined by /")
     if len(board) > 10 * game.cells + 10:
-        raise BoardError(f"board {_short(text)} is too long: {game.name} has {game.cells} cells")
+        raise BoardError(f"board {shown(text)} is too long: {game.name} has {game.cells} cells")
     marks = _RUN.sub(lambda run: "." * min(int(run[0]), game.cells + 1), board.upper())
     rows = marks.split("/")
     if len(rows) > 1 and list(map(len, rows)) != game.row_lengths:
         has = f"rows of {_listed(game.row_lengths)}" if game.holes else f"{game.rows} rows of {game.columns}"
-        raise BoardError(f"board {_short(text)} has rows of {_listed(map(len, rows))} cells: {game.name} has {has}")
+        raise BoardError(f"board {shown(text)} has rows of {_listed(map(len, rows))} cells: {game.name} has {has}")
     cells = "".join(rows)
     if len(cells) != game.cells:
-        raise BoardError(f"board {_short(text)} has {len(cells)} cells: {game.name} has {game.cells}")
+        raise BoardError(f"board {shown(text)} has {len(cells)} cells: {game.name} has {game.cells}")
     last_first = cells[::-1]
     return int(last_first.translate(_XS), 2), int(last_first.translate(_OS), 2)
 
@@ -208,11 +205,11 @@ def _numbered(game: Game, board: Any) -> tuple[int, int]:
         marks = [_mark(mark) for item in board for mark in (item if hasattr(item, "__len__") else (item,))]
     except TypeError as error:
         raise BoardError(
-            f"board {_short(_safe_repr(board))} is a {type(board).__name__}: give a text, a Position, or a sequence of "
+            f"board {shown(board)} is a {type(board).__name__}: give a text, a Position, or a sequence of "
             f"{game.cells} numbers, 1 for X, -1 for O and 0 for an empty cell"
         ) from error
     if len(marks) != game.cells:
-        raise BoardError(f"board {_short(_safe_repr(board))} has {len(marks)} cells: {game.name} has {game.cells}")
+        raise BoardError(f"board {shown(board)} has {len(marks)} cells: {game.name} has {game.cells}")
     x, o = (sum(1 << cell for cell, mark in enumerate(marks) if mark == who) for who in (1, -1))
     return x, o
 
@@ -222,10 +219,6 @@ def _mark(mark: Any) -> int:
     if number not in (-1, 0, 1):
         raise BoardError(f"a board of numbers has {number!r}: write 1 for X, -1 for O and 0 for an empty cell")
     return number
-
-
-def _safe_repr(board: object) -> str:
-    return " ".join(repr(board).split())
 
 
 def _listed(numbers: Iterable[int]) -> str:

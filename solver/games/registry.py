@@ -16,9 +16,14 @@ from solver.own_code import is_own, load_own, one_line
 def find_game(text: str) -> Rules[Any]:
     """Return the rules of the game that a notation names; raise GameError if it names none.
 
-    MODULE:NAME loads code: ask `solver.own_code.is_own` first where the notation comes from a file.
+    MODULE:NAME loads code, and a path opens a file: ask `may_be_recorded` first where the notation comes from a file.
     """
     return _own_rules(text.strip()) if is_own(text) else LineRules(parse_game(text))
+
+
+def may_be_recorded(text: str) -> bool:
+    """Tell whether a file may name a game so: by numbers or by a name, but not as code or by a path."""
+    return not is_own(text) and ".toml" not in text and "/" not in text
 
 
 def _own_rules(name: str) -> Rules[Any]:

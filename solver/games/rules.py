@@ -12,6 +12,7 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from solver.errors import BoardError
+from solver.text import shown
 
 S = TypeVar("S")
 
@@ -78,5 +79,5 @@ def set_up(rules: Rules[S], text: str) -> S:
     state = rules.decode(text)
     ended = rules.outcome(state)
     if ended:
-        raise BoardError(f"board {text[:60]!r} cannot be played on: {ended.reason}")
+        raise BoardError(f"board {shown(text)} cannot be played on: {ended.reason}")
     return state

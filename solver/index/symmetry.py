@@ -21,6 +21,9 @@ LARGEST = 512
 STEPS = 400_000
 """How many cells a search may try to place: about a second's work."""
 
+_COMPARISONS = 64
+"""So many comparisons of lines count as one more step."""
+
 Symmetry = tuple[int, ...]
 
 
@@ -159,7 +162,7 @@ class _Automorphisms:
                 continue
             if any(kind[cell][other] != kind[target][g[other]] for other in range(cell)):
                 continue
-            self.tried += 1
+            self.tried += 1 + len(self._parts[cell]) * len(self._sized[target]) // _COMPARISONS
             if self.given_up:
                 return
             g.append(target)

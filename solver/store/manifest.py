@@ -10,6 +10,7 @@ from solver.games.lines import LARGEST_CELLS, SOLVABLE_CELLS, Game
 from solver.games.score import outcome_of, plies_to_end
 from solver.index.symmetry import LARGEST, Symmetry
 from solver.store.record import new_digest
+from solver.text import shown
 
 FORMAT = 3
 """The version of the store's format. It changes whenever this program could no longer read older files."""
@@ -121,7 +122,7 @@ def read_game(fields: dict[str, Any]) -> Game:
 def _whole(number: Any, most: int, least: int = 0) -> int:
     """Return a number; raise ValueError unless it is whole and in range."""
     if type(number) is not int or not least <= number <= most:
-        raise ValueError(f"{str(number)[:40]} stands where a number from {least} to {str(most)[:40]} should")
+        raise ValueError(f"{shown(number, 40)} stands where a number from {least} to {shown(most, 40)} should")
     return number
 
 

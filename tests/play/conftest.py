@@ -1,4 +1,4 @@
-"""What the tests of playing share: an empty folder to stand in, and sessions at a terminal."""
+"""What the tests of playing share: an empty folder to stand in, the kept games, and sessions on a terminal."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +17,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nowhere").mkdir()
     monkeypatch.chdir(tmp_path / "nowhere")
     return tmp_path
+
+
+@pytest.fixture
+def games(home: Path) -> Path:
+    """Return the folder where games are kept; it need not exist."""
+    return home / "state" / "ttt4" / "games"
 
 
 @pytest.fixture

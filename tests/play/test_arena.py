@@ -1,4 +1,4 @@
-"""The arena: the oracle never errs in it, games can be played again, and a player that misbehaves forfeits."""
+"""The arena: the oracle never errs in it, games can be replayed, and a player that makes no move forfeits."""
 
 import json
 import re
@@ -13,15 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sessions import Start
 
-from play.arena import Meeting, Standing, interval, meet, round_robin
-from play.cli import main
-from play.players import Cast
-from play.standings import cross_table
-from solver.games.lines import grid
-from solver.games.notation import parse_game
+from play.arena import Meeting, Roster, Standing, find_game, interval, meet, round_robin
+from play.arena.tables import cross_table
+from play.cli.main import main
+from solver.games.line_rules import LineState
 
 Run = Callable[..., Any]
-FOUR = grid(4, 4, 4)
+FOUR = find_game("4,4,4")
 LEVELS = [f"oracle:{level}" for level in range(11)]
 STANDING_KEYS = {
     "player", "games", "wins", "draws", "losses", "points", "moves", "kept", "mean_seconds", "slowest_seconds",
@@ -43,7 +41,7 @@ def least(state):
     return next(cell for cell in range(9) if not (state.position.x | state.position.o) >> cell & 1)
 
 def made(choose):
-    return lambda game, seed: Player(choose)
+    return lambda rules, seed: Player(choose)
 
 raises, loops, sound = made(raising), made(looping), made(least)
 outside, negative, taken = made(lambda state: 99), made(lambda state: -1), made(lambda state: 0)
@@ -69,10 +67,10 @@ def numbered(state):
 
 leaves, clings, talks, numpys = made(leaving), made(stubborn), made(talking), made(numbered)
 
-def broken(game, seed):
+def broken(rules, seed):
     raise ValueError("no such opening")
 
-def tires(game, seed):
+def tires(rules, seed):
     if str(seed).split(" ")[1:2] not in ([], ["0"]):
         raise ValueError("too tired")
     return Player(least)
@@ -81,27 +79,28 @@ def tires(game, seed):
 
 @pytest.fixture(autouse=True)
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Stand in a folder with players of one's own, from which no store is found."""
+    """Stand in a folder with own players, from which no store is found."""
     monkeypatch.delenv("TTT4_STORE", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.syspath_prepend(str(tmp_path))  # which also puts the path back afterwards
+    monkeypatch.syspath_prepend(str(tmp_path))  # this also restores the path afterwards
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own_players.py").write_text(OWN)
     yield
     sys.modules.pop("own_players", None)
 
 
-def told(run: Run, *arguments: object) -> dict[str, Any]:
-    """What the command says as JSON."""
+def told(run: Run, *arguments: object, code: int = 0) -> dict[str, Any]:
+    """Return what the command prints as JSON."""
     ran = run(main, "arena", *arguments, "--json")
     advice = "" if "--store" in arguments or "--live" in arguments else "No store at "
-    assert (ran.code, ran.err[: len(advice)], ran.err.count("\n"), ran.out.count("\n")) == (0, advice, bool(advice), 1)
+    assert ran.code == code
+    assert (ran.err[: len(advice)], ran.err.count("\n"), ran.out.count("\n")) == (advice, bool(advice), 1)
     said: dict[str, Any] = json.loads(ran.out)
     return said
 
 
 def counted(standing: Standing) -> tuple[object, ...]:
-    """All of a standing but the times."""
+    """Return all of a standing but the times."""
     return (standing.name, standing.wins, standing.draws, standing.losses, standing.forfeits, standing.moves,
             standing.graded, standing.kept)  # fmt: skip
 
@@ -113,27 +112,29 @@ def results(meetings: list[Meeting]) -> list[object]:
 @pytest.mark.parametrize("games", [200, pytest.param(2_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rival", ["random", "rules", "oracle:5"])
 @pytest.mark.parametrize("side", ["X", "O"])
-def test_the_oracle_never_loses_and_never_gives_a_value_away(side: str, rival: str, games: int, store4: Path) -> None:
+def test_the_oracle_never_loses_and_all_its_moves_keep_the_outcome(
+    side: str, rival: str, games: int, store4: Path
+) -> None:
     names = ("oracle", rival) if side == "X" else (rival, "oracle")
-    with Cast(FOUR, str(store4)) as cast:
-        met = meet(cast, names, games, swap=False, seed=3)
+    with Roster(FOUR, str(store4)) as roster:
+        met = meet(roster, names, games, swap=False, seed=3)
     oracle = met.first if side == "X" else met.second
     assert (oracle.name, oracle.games, oracle.losses) == ("oracle", games, 0)
     assert oracle.moves == oracle.graded == oracle.kept >= 4 * games - games // 2
 
 
 @pytest.mark.parametrize("game", ["3,3,3", "3,3,3,misere", "3,4,3", "2,4,2"])
-def test_the_oracle_gives_no_value_away_without_a_store(game: str) -> None:
-    with Cast(parse_game(game), live=True, seconds=99) as cast:
-        met = meet(cast, ("oracle", "random"), 40, swap=True, seed=4)
+def test_without_a_store_all_the_oracle_s_moves_keep_the_outcome(game: str) -> None:
+    with Roster(find_game(game), live=True, seconds=99) as roster:
+        met = meet(roster, ("oracle", "random"), 40, swap=True, seed=4)
     assert met.first.moves == met.first.graded == met.first.kept
     assert met.second.kept < met.second.graded
 
 
 @pytest.mark.slow
-def test_every_level_gains_more_points_than_the_one_below(store4: Path) -> None:
-    with Cast(FOUR, str(store4)) as cast:
-        played = round_robin(cast, LEVELS, 200, seed=1)
+def test_every_level_scores_more_points_than_the_one_below(store4: Path) -> None:
+    with Roster(FOUR, str(store4)) as roster:
+        played = round_robin(roster, LEVELS, 200, seed=1)
     points = dict.fromkeys(LEVELS, 0.0)
     for met in played:
         for standing in (met.first, met.second):
@@ -145,26 +146,28 @@ def test_every_level_gains_more_points_than_the_one_below(store4: Path) -> None:
 
 def test_the_same_seed_gives_the_same_games(store4: Path) -> None:
     names = ["random", "rules", "oracle:4", "oracle"]
-    with Cast(FOUR, str(store4)) as one, Cast(FOUR, str(store4)) as other:
+    with Roster(FOUR, str(store4)) as one, Roster(FOUR, str(store4)) as other:
         assert results(round_robin(one, names, 20, seed="7")) == results(round_robin(other, names, 20, seed="7"))
 
 
 def test_another_seed_gives_other_games(store4: Path) -> None:
-    with Cast(FOUR, str(store4)) as cast:
-        lengths = {tuple(meet(cast, ("random", "rules"), 20, swap=False, seed=seed).lengths) for seed in range(10)}
+    with Roster(FOUR, str(store4)) as roster:
+        lengths = {tuple(meet(roster, ("random", "rules"), 20, swap=False, seed=seed).lengths) for seed in range(10)}
     assert len(lengths) == 10
 
 
 @pytest.mark.parametrize("names", [("random", "rules"), ("oracle:3", "random")])
-def test_a_game_depends_on_its_number_and_not_on_how_many_are_played(names: tuple[str, str], store4: Path) -> None:
-    with Cast(FOUR, str(store4)) as cast:
-        longer = meet(cast, names, 30, swap=True, seed=5)
+def test_a_game_depends_on_its_number_and_not_on_how_many_games_are_played(
+    names: tuple[str, str], store4: Path
+) -> None:
+    with Roster(FOUR, str(store4)) as roster:
+        longer = meet(roster, names, 30, swap=True, seed=5)
         for games in (1, 7, 29):
-            assert meet(cast, names, games, swap=True, seed=5).lengths == longer.lengths[:games]
+            assert meet(roster, names, games, swap=True, seed=5).lengths == longer.lengths[:games]
 
 
 @pytest.mark.parametrize(("swap", "wins"), [([], 7), (["--swap"], 4)])
-def test_swap_gives_the_second_player_x_in_every_other_game(swap: list[str], wins: int, run: Run) -> None:
+def test_with_swap_the_second_player_is_x_in_every_other_game(swap: list[str], wins: int, run: Run) -> None:
     said = told(run, "--game", "2,2,1", "--x", "random", "--o", "rules", "--games", 7, *swap)  # X wins at once
     first, second = said["meetings"][0]["players"]
     assert (first["wins"]["count"], second["wins"]["count"]) == (wins, 7 - wins)
@@ -172,7 +175,7 @@ def test_swap_gives_the_second_player_x_in_every_other_game(swap: list[str], win
     assert (first["moves"], second["moves"]) == (wins, 7 - wins)
 
 
-def test_everybody_meets_everybody_once_and_takes_turns_as_x(run: Run) -> None:
+def test_everybody_meets_everybody_once_and_they_take_turns_as_x(run: Run) -> None:
     said = told(run, "--game", "2,2,1", "--all", "random,rules,oracle:0", "--games", 6)
     pairs = [tuple(player["player"] for player in met["players"]) for met in said["meetings"]]
     assert pairs == [("random", "rules"), ("random", "oracle:0"), ("rules", "oracle:0")]
@@ -180,7 +183,7 @@ def test_everybody_meets_everybody_once_and_takes_turns_as_x(run: Run) -> None:
 
 
 def root(share: float, games: int, low: float, high: float) -> float:
-    """The share between `low` and `high` that is 1.96 standard deviations from the one seen, by bisection."""
+    """Return the share between two others that is 1.96 standard deviations from the one seen, by bisection."""
     for _ in range(200):
         middle = (low + high) / 2
         inside = (share - middle) ** 2 <= 1.96**2 * middle * (1 - middle) / games
@@ -189,7 +192,7 @@ def root(share: float, games: int, low: float, high: float) -> float:
 
 
 @given(st.integers(1, 20_000).flatmap(lambda games: st.tuples(st.integers(0, games), st.just(games))))
-def test_the_interval_holds_every_share_from_which_the_count_is_not_far(seen: tuple[int, int]) -> None:
+def test_the_interval_ends_1_96_standard_deviations_from_the_share_seen(seen: tuple[int, int]) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: Wilson's interval solves the inequality that defines it
     count, games = seen
     low, high = interval(count, games)
@@ -197,41 +200,36 @@ def test_the_interval_holds_every_share_from_which_the_count_is_not_far(seen: tu
     assert high == pytest.approx(root(count / games, games, count / games, 1), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("count", "games", "low", "high"),
-    [
-        (0, 10, 0, 3.8416 / 13.8416),
-        (10, 10, 10 / 13.8416, 1),
-        (5, 10, 0.5 - 0.98 / 13.8416**0.5, 0.5 + 0.98 / 13.8416**0.5),
-        (0, 0, 0, 1),
-    ],
-)
-def test_the_interval_has_the_values_of_its_closed_form(count: int, games: int, low: float, high: float) -> None:
-    assert interval(count, games) == pytest.approx((low, high), abs=1e-6)
+def test_before_the_first_game_the_interval_is_everything() -> None:
+    assert interval(0, 0) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [("raises", "ValueError: lost my way"), ("loops", "no move in 0.2 s"), ("outside", "no cell number 99"),
-     ("negative", "no cell number -1"), ("text", "TypeError"), ("none", "TypeError"), ("leaves", "SystemExit"),
-     ("clings", "no move in 0.2 s"), ("talks", "ValueError: far far")],
-)  # fmt: skip
+FORFEITING = [
+    ("raises", "ValueError: lost my way"), ("loops", "no move in 0.2 s"), ("outside", "no cell number 99"),
+    ("negative", "no cell number -1"), ("text", "TypeError"), ("none", "TypeError"), ("leaves", "SystemExit"),
+    ("clings", "no move in 0.2 s"), ("talks", "ValueError: far far"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "why"), FORFEITING)
 @pytest.mark.parametrize("side", ["X", "O"])
 def test_a_player_that_makes_no_move_forfeits_and_the_arena_goes_on(name: str, why: str, side: str, run: Run) -> None:
     own = f"own_players:{name}"
     x, o = (own, "random") if side == "X" else ("random", own)
-    said = told(run, "--game", "3,3,3", "--x", x, "--o", o, "--games", 3, "--limit", 0.2, "--live")
+    said = told(run, "--game", "3,3,3", "--x", x, "--o", o, "--games", 3, "--limit", 0.2, "--live", code=1)
     culprit, rival = sorted(said["meetings"][0]["players"], key=lambda player: player["player"] != own)
     assert (culprit["losses"]["count"], rival["wins"]["count"], rival["forfeits"]) == (3, 3, [])
-    assert [forfeit.split(": ")[0] for forfeit in culprit["forfeits"]] == ["game 1", "game 2", "game 3"]
-    assert all(why in forfeit and len(forfeit) < 100 and "\n" not in forfeit for forfeit in culprit["forfeits"])
+    assert [forfeit["game"] for forfeit in culprit["forfeits"]] == [1, 2, 3]
+    reasons = [forfeit["reason"] for forfeit in culprit["forfeits"]]
+    assert all(why in reason and len(reason) < 100 and "\n" not in reason for reason in reasons)
 
 
 def test_a_player_that_claims_a_taken_cell_forfeits(run: Run) -> None:
-    said = told(run, "--game", "3,3,3", "--x", "own_players:taken", "--o", "random", "--games", 5, "--live")
+    names = ("--x", "own_players:taken", "--o", "random")
+    said = told(run, "--game", "3,3,3", *names, "--games", 5, "--live", code=1)
     culprit, rival = said["meetings"][0]["players"]
     assert (culprit["losses"]["count"], rival["wins"]["count"], culprit["moves"]) == (5, 5, 5)
-    assert all("cell 'a1' is taken" in forfeit for forfeit in culprit["forfeits"])
+    assert all("cell 'a1' is taken" in forfeit["reason"] for forfeit in culprit["forfeits"])
 
 
 @pytest.mark.parametrize("side", ["X", "O"])
@@ -240,17 +238,110 @@ def test_a_player_that_cannot_be_made_in_a_later_game_forfeits_that_game(side: s
     x, o = (own, "random") if side == "X" else ("random", own)
     said = told(run, "--game", "3,3,3", "--x", x, "--o", o, "--games", 3, "--live")
     culprit = next(player for player in said["meetings"][0]["players"] if player["player"] == own)
-    assert [forfeit.split(": ")[0] for forfeit in culprit["forfeits"]] == ["game 2", "game 3"]
-    assert all("too tired" in forfeit for forfeit in culprit["forfeits"])
+    assert [forfeit["game"] for forfeit in culprit["forfeits"]] == [2, 3]
+    assert all("too tired" in forfeit["reason"] for forfeit in culprit["forfeits"])
     assert said["meetings"][0]["plies"]["min"] == 0
 
 
-def test_a_number_of_numpy_s_is_the_move_that_it_names(run: Run) -> None:
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("raises", 'raise ValueError("lost my way")'), ("leaves", "raise SystemExit(0)"), ("text", None),
+     ("outside", None), ("loops", None)],
+)  # fmt: skip
+def test_json_carries_the_traceback_of_a_player_s_own_error_once_for_each_reason(
+    name: str, line: str | None, run: Run
+) -> None:
+    names = ("--x", f"own_players:{name}", "--o", "random")
+    said = told(run, "--game", "3,3,3", *names, "--games", 3, "--limit", 0.2, "--live", code=1)
+    first, *others = (forfeit["traceback"] for forfeit in said["meetings"][0]["players"][0]["forfeits"])
+    assert others == [None, None]
+    assert (first is None) == (name in ("outside", "loops")), "only an error has a traceback"
+    assert line is None or ("own_players.py" in first and line in first)
+
+
+@pytest.mark.parametrize(
+    "names", [["--x", "own_players:raises", "--o", "random"], ["--all", "random,rules,own_players:raises"]]
+)
+def test_traceback_shows_on_standard_error_where_a_player_s_code_failed(names: list[str], run: Run) -> None:
+    given = ("--game", "3,3,3", *names, "--games", 3, "--live")
+    plain, full = run(main, "arena", *given), run(main, "arena", *given, "--traceback")
+    assert plain.code == full.code == ("--x" in names)
+    assert "Traceback" not in plain.out + plain.err + full.out
+    assert full.err.startswith("own_players:raises, game 1:\nTraceback (most recent call last):\n")
+    assert 'raise ValueError("lost my way")' in full.err
+    assert full.err.rstrip().endswith("ValueError: lost my way")
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [(["--x", "own_players:raises", "--o", "own_players:leaves"], 1),
+     (["--all", "own_players:raises,own_players:leaves,own_players:talks"], 1),
+     (["--x", "own_players:tires", "--o", "random"], 0),
+     (["--all", "own_players:raises,random,rules"], 0)],
+)  # fmt: skip
+def test_the_exit_code_is_1_if_every_game_was_forfeited(names: list[str], code: int, run: Run) -> None:
+    for more in ([], ["--json"]):
+        assert run(main, "arena", "--game", "3,3,3", *names, "--games", 4, "--live", *more).code == code
+
+
+def test_a_numpy_integer_is_the_move_that_it_names(run: Run) -> None:
     names = ("own_players:numpys", "own_players:sound")
     said = [told(run, "--game", "3,3,3", "--x", name, "--o", "random", "--games", 9, "--live") for name in names]
     one, other = (met["meetings"][0] for met in said)
     assert (one["plies"], one["players"][0]["forfeits"]) == (other["plies"], [])
     assert one["players"][0]["wins"] == other["players"][0]["wins"]
+
+
+class Least:
+    """The first empty cell: what `own_players:sound` plays."""
+
+    def __init__(self, rules: object, seed: object) -> None:
+        self.made_with = rules, seed
+
+    def choose(self, state: LineState) -> int:
+        return state.empty[0]
+
+
+class Named(Least):
+    name = "my player"
+
+
+def make_least(rules: object, seed: object) -> Least:
+    return Least(rules, seed)
+
+
+@pytest.mark.parametrize(
+    ("player", "name"),
+    [(Least, "Least"), (make_least, "make_least"), (Least(None, None), "Least"), (Named(None, None), "my player")],
+)
+def test_from_python_a_player_can_be_a_class_a_function_or_an_object(player: Any, name: str) -> None:
+    with Roster(find_game("3,3,3"), live=True) as roster:
+        met, same = (meet(roster, (one, "random"), 9, swap=True, seed=1) for one in (player, "own_players:sound"))
+        (again,) = round_robin(roster, (player, "random"), 9, seed=1)
+    assert (met.first.name, met.first.forfeits, met.lengths) == (name, [], same.lengths)
+    assert counted(met.first)[1:] == counted(same.first)[1:]
+    assert (again.first.name, again.first.forfeits) == (name, [])
+
+
+def test_from_python_too_a_player_that_cannot_be_made_forfeits_with_its_traceback() -> None:
+    def broken(rules: object, seed: object) -> Least:
+        raise ValueError("no such opening")
+
+    with Roster(find_game("3,3,3"), live=True) as roster:
+        met = meet(roster, (broken, "random"), 2, swap=False, seed=1)
+    assert met.all_forfeited
+    first, second = met.first.forfeits
+    assert (first.game, first.reason) == (1, "no player 'broken': ValueError: no such opening")
+    assert 'raise ValueError("no such opening")' in (first.traceback or "")
+    assert second == (2, first.reason, None)
+
+
+def test_a_human_forfeits_in_the_arena_because_nobody_can_be_asked() -> None:
+    with Roster(find_game("3,3,3"), live=True) as roster:
+        met = meet(roster, ("human", "random"), 1, swap=False, seed=1)
+    assert [forfeit.reason for forfeit in met.first.forfeits] == [
+        "a human can play only at the terminal: name another player"
+    ]
 
 
 def test_without_a_store_the_moves_of_a_large_board_are_not_graded(run: Run) -> None:
@@ -268,16 +359,16 @@ def test_without_a_store_the_moves_of_16_cells_are_graded(run: Run) -> None:
 @pytest.mark.parametrize("side", ["X", "O"])
 def test_the_oracle_s_traps_win_more_games_than_the_first_best_moves(side: str, rival: str, store4: Path) -> None:
     won = {}
-    with Cast(FOUR, str(store4)) as cast:
+    with Roster(FOUR, str(store4)) as roster:
         for name in ("oracle", "first"):
-            met = meet(cast, (name, rival) if side == "X" else (rival, name), 500, swap=False, seed=9)
+            met = meet(roster, (name, rival) if side == "X" else (rival, name), 500, swap=False, seed=9)
             standing = met.first if side == "X" else met.second
             assert (standing.games, standing.losses, standing.forfeits) == (500, 0, [])
             won[name] = standing.wins
     assert won["oracle"] > won["first"]
 
 
-def test_who_forfeits_spoils_nobody_else_s_games(run: Run) -> None:
+def test_a_player_that_forfeits_spoils_nobody_else_s_games(run: Run) -> None:
     names = "own_players:raises,random,own_players:sound,rules"
     said = told(run, "--game", "3,3,3", "--all", names, "--games", 4, "--live")
     assert len(said["meetings"]) == 6
@@ -287,7 +378,7 @@ def test_who_forfeits_spoils_nobody_else_s_games(run: Run) -> None:
         assert (met["plies"]["min"] >= 5) == ("own_players:raises" not in forfeits)
 
 
-def test_json_is_one_object_of_these_keys(store4: Path, run: Run) -> None:
+def test_json_is_one_object_with_these_keys(store4: Path, run: Run) -> None:
     said = told(run, "--x", "oracle", "--o", "random", "--games", 5, "--seed", "s", "--store", store4)
     assert set(said) == {"game", "seed", "meetings"}
     assert (said["game"], said["seed"], len(said["meetings"])) == ("4,4,4", "s", 1)
@@ -300,7 +391,7 @@ def test_json_is_one_object_of_these_keys(store4: Path, run: Run) -> None:
     assert sum(player["points"] for player in met["players"]) == 1
 
 
-def test_the_cross_table_names_all_and_the_strongest_first(store4: Path, run: Run) -> None:
+def test_the_cross_table_names_everybody_the_strongest_first(store4: Path, run: Run) -> None:
     names = ["random", "oracle", "rules", "oracle:2"]
     ran = run(main, "arena", "--all", ",".join(names), "--games", 40, "--store", store4)
     rows = [line.split() for line in ran.out.splitlines()[1:5]]
@@ -312,7 +403,7 @@ def test_the_cross_table_names_all_and_the_strongest_first(store4: Path, run: Ru
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
-def test_a_total_is_the_mean_of_what_was_won_of_each() -> None:
+def test_a_total_is_the_mean_of_the_shares_won_against_each_other_player() -> None:
     names = ("a", "b", "c")
     met = [
         Meeting(Standing("a", wins=4), Standing("b", losses=4)),
@@ -324,7 +415,7 @@ def test_a_total_is_the_mean_of_what_was_won_of_each() -> None:
                     ["3", "b", "25.0", "0", "50", "-"]]  # fmt: skip
 
 
-def test_on_a_terminal_a_bar_tells_how_many_games_were_played(start: Start) -> None:
+def test_on_a_terminal_a_bar_shows_how_many_games_were_played(start: Start) -> None:
     session = start("arena", "--all", "random,rules,first", "--games", 5, "--game", "3,3,3", "--live")
     assert session.ended() == 0
     bars = re.findall(r"\rgames  \[(#*)-*\] +(\d+)%", click.unstyle(session.written))
@@ -346,7 +437,7 @@ def test_where_there_is_no_terminal_no_bar_is_drawn(run: Run) -> None:
      "--x random --o rules --limit 1e300", "--x random --o rules --limit -1", "--x random --o rules --time nan",
      "--all random,rules,random", "--x own_players:broken --o random", "--x random --o own_players:broken"],
 )  # fmt: skip
-def test_a_wrong_use_ends_with_2(arguments: str, run: Run) -> None:
+def test_wrong_usage_ends_with_2(arguments: str, run: Run) -> None:
     ran = run(main, "arena", "--live", *arguments.split())
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.splitlines()[-1].startswith("Error: ")

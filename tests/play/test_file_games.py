@@ -1,26 +1,30 @@
-"""Games from files, played: they are recorded by what names them again, gone on with, and met in an arena."""
+"""Games from files, played: recorded under a name that finds them again, resumed, listed, and met in the arena."""
 
 import io
 import json
+import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from play.cli import main
+from play.cli.main import main
 from play.match import Match
-from play.players import Cast
-from play.records import Record, read_record
-from play.rules import LineRules
+from play.players.player import chosen
+from play.players.roster import Roster
+from play.records import Record, RecordError, read_record
+from solver.games.line_rules import LineRules
 from solver.games.notation import parse_game
 
+Run = Callable[..., Any]
 GAMES = Path(__file__).parents[2] / "data" / "games"
 
 
 @pytest.fixture(autouse=True)
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's folder of games as they are played; those that are shipped are in his folder of games."""
+    """Return the folder of kept games; the shipped definitions are in the user's data folder."""
     (tmp_path / "share" / "ttt4").mkdir(parents=True)
     (tmp_path / "share" / "ttt4" / "games").symlink_to(GAMES)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
@@ -30,34 +34,70 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state" / "ttt4" / "games"
 
 
-@pytest.mark.parametrize("named", ["fano", "cube3,misere", str(GAMES / "cross.toml"), f"{GAMES / 'fano.toml'},misere"])
-def test_a_record_names_its_game_so_that_it_is_found_again(named: str) -> None:
+@pytest.fixture
+def typed(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run `ttt4-play` with these lines typed."""
+
+    def typing(lines: str, *arguments: object) -> Any:
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        ran = run(main, *arguments)
+        assert (ran.code, ran.err) == (0, "")
+        return ran
+
+    return typing
+
+
+@pytest.mark.parametrize(
+    ("named", "name"),
+    [("fano", "fano"), ("cube3,misere", "cube3,misere"), (str(GAMES / "cross.toml"), "cross"),
+     (f"{GAMES / 'fano.toml'},misere", "fano,misere")],
+)  # fmt: skip
+def test_a_record_names_its_game_so_that_it_is_found_again(named: str, name: str) -> None:
     game = parse_game(named)
     match = Match(LineRules(game))
     match.play("X", game.cells - 1)
     record = read_record(str(Record(match, {"X": "human"})))
-    assert f'[Game "{named}"]' in str(record)
+    assert f'[Game "{name}"]' in str(record)
     assert record.match.rules == match.rules
     assert record.match.moves == match.moves
 
 
-def test_a_game_on_a_board_with_holes_is_played_kept_and_gone_on_with(
-    run: Callable[..., Any], kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("2 3\na3\nquit\n"))
-    ran = run(main, "--game", "fano", "--live", "--seed", "1")
-    assert ran.code == 0
+def test_a_record_opens_no_game_file_by_its_path_unless_the_person_names_it_too() -> None:
+    Path("mine.toml").write_text((GAMES / "cross.toml").read_text())
+    rules = LineRules(parse_game("mine.toml"))
+    text = str(Record(Match(rules), {"X": "human"}))
+    assert read_record(text, rules=rules).match.rules == rules
+    for path in (str(Path("mine.toml").absolute()), "mine.toml", "../mine.toml", "/etc/passwd", "/etc/x.toml,misere"):
+        with pytest.raises(RecordError, match="another file cannot open: add --game") as refusal:
+            read_record(f'[Game "{path}"]\n*')
+        assert "x:0:0" not in str(refusal.value)
+
+
+def test_a_game_on_a_board_with_holes_is_played_kept_and_resumed(typed: Run, kept: Path) -> None:
+    ran = typed("2 3\na3\nquit\n", "--game", "fano", "--live", "--seed", "1")
     assert "No cell in row 2, column 3: the board has a hole there." in ran.out
     (file,) = kept.iterdir()
     assert file.read_text().startswith('[Game "fano"]\n')
-    monkeypatch.setattr("sys.stdin", io.StringIO("show\nquit\n"))
-    ran = run(main, "resume", "--live")
-    assert ran.code == 0
-    assert ran.out.startswith("fano: X human, O oracle.")
+    ran = typed("show\nquit\n", "resume", "--live")
+    assert "\nfano: X human, O oracle." in ran.out
     assert "X to move: X wins in" in ran.out
 
 
-def test_the_oracle_as_x_wins_the_fano_plane_in_an_arena(run: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(("game", "ends"), [("fano", "wins"), ("fano,misere", "loses")])
+def test_lines_lists_the_lines_of_the_file_or_those_through_a_cell(game: str, ends: str, typed: Run) -> None:
+    defined = [set(line.split()) for line in tomllib.loads((GAMES / "fano.toml").read_text())["lines"]]
+    ran = typed("lines\nlines a3\nlines B1\nlines c1\nquit\n", "--game", game, "--live")
+    _, every, a3, b1, hole, _ = ran.out.split("X> ")
+    for said, cell in ((every, ""), (a3, "a3"), (b1, "b1")):
+        expected = [line for line in defined if not cell or cell in line]
+        through = f" through {cell}" if cell else ""
+        assert said.startswith(f"Completing one of these {len(expected)} lines{through} {ends}:\n")
+        listed = [set(line.split()) for line in re.findall("^  (.*)$", said, re.M)]
+        assert sorted(map(sorted, listed)) == sorted(map(sorted, expected))
+    assert hole.startswith("No cell 'c1' on a ")
+
+
+def test_the_oracle_as_x_wins_the_fano_plane_in_the_arena(run: Run) -> None:
     ran = run(main, "arena", "--x", "oracle", "--o", "rules", "--game", "fano", "--games", "5", "--live", "--json")
     assert ran.code == 0
     told = json.loads(ran.out)
@@ -66,7 +106,7 @@ def test_the_oracle_as_x_wins_the_fano_plane_in_an_arena(run: Callable[..., Any]
 
 
 def test_rules_opens_in_the_middle_of_the_cube() -> None:
-    game = parse_game("cube3")
-    with Cast(game, live=True) as cast:
-        state = LineRules(game).start()
-        assert {game.cell_name(cast.player("rules", seed).choose(state)) for seed in range(5)} == {"f2"}
+    rules = LineRules(parse_game("cube3"))
+    with Roster(rules, live=True) as roster:
+        claimed = {chosen(roster.player("rules", seed), rules.start()) for seed in range(5)}  # type: ignore[arg-type]
+    assert {rules.write(cell) for cell in claimed} == {"f2"}

@@ -1,4 +1,4 @@
-"""Players: reproducible, legal, as good as they are said to be, and found by their names."""
+"""Players: reproducible, legal, as strong as documented, and found by their names."""
 
 import random
 import sys
@@ -13,13 +13,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from oracle.answers import outcome
-from play.players import BEST_LEVEL, Cast, PlayerError, chosen, one_line, read_player
-from play.rules import LineState
-from solver.errors import BoardError
+from play.players.player import BEST_LEVEL, Player, PlayerError, chosen, read_player
+from play.players.roster import Roster
+from solver.errors import BoardError, GameError
+from solver.games.line_rules import LineRules, LineState
 from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.position import Position
+from solver.own_code import OwnCodeError, one_line
 
 LEVELS = [f"oracle:{level}" for level in range(BEST_LEVEL + 1)]
 KINDS = ["random", "rules", "search", "oracle", "first", *LEVELS]
@@ -31,13 +32,20 @@ def state_of(name: str, board: str) -> LineState:
 
 
 @cache
-def cast_of(name: str, seconds: float = 60) -> Cast:
-    return Cast(parse_game(name), live=True, seconds=seconds)
+def roster_of(name: str, seconds: float = 60) -> Roster:
+    return Roster(LineRules(parse_game(name)), live=True, seconds=seconds)
+
+
+def player_of(name: str, kind: str, seed: int | str, seconds: float = 60) -> Player:
+    """Return a player of a game that is not human."""
+    player = roster_of(name, seconds).player(kind, seed)
+    assert player is not None
+    return player
 
 
 @st.composite
 def boards(draw: st.DrawFn, names: list[str], *, most_empty: int = 99) -> tuple[str, str]:
-    """A game and a board of it on which the game goes on, with no more than so many empty cells."""
+    """Draw a game, and a board of it on which the game goes on, with at most so many empty cells."""
     name = draw(st.sampled_from(names))
     rules = naive.Game.named(name)
     order = draw(st.permutations(range(rules.cells)))
@@ -49,20 +57,20 @@ def boards(draw: st.DrawFn, names: list[str], *, most_empty: int = 99) -> tuple[
 @given(boards([*SMALL, "4,4,4"], most_empty=9), st.sampled_from(KINDS), st.integers())
 def test_a_player_is_reproducible_from_its_seed(where: tuple[str, str], kind: str, seed: int) -> None:
     state = state_of(*where)
-    one, same = (cast_of(where[0]).player(kind, seed) for _ in range(2))
+    one, same = (player_of(where[0], kind, seed) for _ in range(2))
     assert [one.choose(state) for _ in range(5)] == [same.choose(state) for _ in range(5)]
 
 
 @pytest.mark.parametrize("kind", ["random", "rules", "oracle:0", "oracle:9"])
-def test_players_of_different_seeds_play_differently(kind: str) -> None:
+def test_players_with_different_seeds_play_differently(kind: str) -> None:
     state = state_of("3,3,3", "....X....")
-    assert len({cast_of("3,3,3").player(kind, seed).choose(state) for seed in range(50)}) > 1
+    assert len({player_of("3,3,3", kind, seed).choose(state) for seed in range(50)}) > 1
 
 
 @given(boards([*SMALL, "4,4,4", "4,4,4,misere", "5,5,4"]), st.sampled_from(KINDS))
 def test_a_player_chooses_an_empty_cell(where: tuple[str, str], kind: str) -> None:
     name, board = where
-    cell = cast_of(name, 0.02).player(kind, 1).choose(state_of(name, board))
+    cell = player_of(name, kind, 1, 0.02).choose(state_of(name, board))
     assert cell in range(len(board))
     assert board[cell] == "."
 
@@ -71,12 +79,12 @@ def test_a_player_chooses_an_empty_cell(where: tuple[str, str], kind: str) -> No
 def test_the_perfect_players_choose_a_best_move(where: tuple[str, str], kind: str) -> None:
     name, board = where
     rules = naive.Game.named(name)
-    child = naive.claim(board, cast_of(name).player(kind, 0).choose(state_of(name, board)))
+    child = naive.claim(board, player_of(name, kind, 0).choose(state_of(name, board)))
     assert -naive.score(rules, child) == naive.score(rules, board)
 
 
 def allowed_by_rule(name: str, board: str) -> set[int]:
-    """The cells of the first rule that names any: win, block, middle, corner, any."""
+    """Return the cells of the first rule that names any: win, block, middle, corner, any."""
     rules = naive.Game.named(name)
     empty = [cell for cell, mark in enumerate(board) if mark == "."]
     who = naive.mover(board)
@@ -97,7 +105,7 @@ def allowed_by_rule(name: str, board: str) -> set[int]:
 @given(boards([*SMALL, "4,4,4", "4,4,4,misere", "3,4,3", "5,5,4", "1,8,3"]))
 def test_the_rules_player_follows_the_first_rule_that_names_a_cell(where: tuple[str, str]) -> None:
     name, board = where
-    player = cast_of(name).player("rules", 0)
+    player = player_of(name, "rules", 0)
     assert {player.choose(state_of(name, board)) for _ in range(5)} <= allowed_by_rule(name, board)
 
 
@@ -116,28 +124,33 @@ def test_the_rules_player_follows_the_first_rule_that_names_a_cell(where: tuple[
     ],
 )
 def test_the_rules_player_wins_blocks_then_takes_middle_corner_edge(name: str, board: str, cells: set[int]) -> None:
-    player = cast_of(name).player("rules", 3)
+    player = player_of(name, "rules", 3)
     assert {player.choose(state_of(name, board)) for _ in range(100)} == cells
 
 
-def test_level_0_chooses_every_move_as_often() -> None:
+def test_at_level_0_all_moves_are_equally_likely() -> None:
     board = "X.O.X...."  # O must stop a line: all moves but one lose
-    player = cast_of("3,3,3").player("oracle:0", 7)
+    player = player_of("3,3,3", "oracle:0", 7)
     counts = Counter(player.choose(state_of("3,3,3", board)) for _ in range(3000))
     assert set(counts) == {cell for cell, mark in enumerate(board) if mark == "."}
     expected = 3000 / len(counts)
-    assert sum((count - expected) ** 2 / expected for count in counts.values()) < 20.5  # as one time in a thousand
+    chi_squared = sum((count - expected) ** 2 / expected for count in counts.values())
+    assert chi_squared < 20.5  # which is exceeded once in a thousand times
+
+
+def sign(score: int) -> int:
+    return (score > 0) - (score < 0)
 
 
 def kept(name: str, kind: str) -> int:
-    """How many of a fixed set of moves keep the outcome."""
-    rules, rng, player = naive.Game.named(name), random.Random(name), cast_of(name).player(kind, 11)
+    """Return how many of a fixed set of moves keep the outcome."""
+    rules, rng, player = naive.Game.named(name), random.Random(name), player_of(name, kind, 11)
     total = 0
     for _ in range(400):
         board = naive.played(rules, rng.sample(range(rules.cells), rng.randint(0, 6)))
         if not naive.over(rules, board):
             child = naive.claim(board, player.choose(state_of(name, board)))
-            total += outcome(-naive.score(rules, child)) == outcome(naive.score(rules, board))
+            total += sign(-naive.score(rules, child)) == sign(naive.score(rules, board))
     return total
 
 
@@ -173,55 +186,52 @@ LIKE_LEVELS = [
 @pytest.mark.parametrize(
     "name", [*NOBODY, *LIKE_LEVELS, "rules:1", "random:3", ":x", "a b:c", "a..b:c", "a:b:c", "human\nx"]
 )
-def test_an_unknown_player_is_refused_with_those_that_there_are(name: str) -> None:
+def test_an_unknown_player_is_refused_with_the_names_that_exist(name: str) -> None:
     with pytest.raises(PlayerError) as refusal:
         read_player(name)
     said = str(refusal.value)
-    assert said.startswith(f"no player {name!r}: there are human, random, rules, search, oracle, first, oracle:0 to")
-    assert said.endswith("oracle:10, and your own as module:name")
+    assert said.startswith(f"no player {name!r}: choose human, random, rules, search, oracle, first, oracle:0 to")
+    assert said.endswith("oracle:10, or your own as MODULE:NAME")
     assert refusal.value.exit_code == 2
 
 
-def test_a_human_chooses_what_is_asked_of_it_and_plays_nowhere_else() -> None:
-    state = state_of("3,3,3", "." * 9)
-    assert cast_of("3,3,3").player("human", 0, lambda asked: 7 if asked is state else 0).choose(state) == 7
-    with pytest.raises(PlayerError, match="a human can play at the terminal alone: name another player"):
-        cast_of("3,3,3").player("human", 0)
+def test_a_human_has_no_player_because_the_prompt_asks() -> None:
+    assert roster_of("3,3,3").player("human", 0) is None
 
 
 OWN = """
 class Last:
-    def __init__(self, game, seed):
-        self.game, self.seed = game, seed
+    def __init__(self, rules, seed):
+        self.rules, self.seed = rules, seed
 
     def choose(self, state):
         return state.empty[-1]
 
-def broken(game, seed):
+def broken(rules, seed):
     raise ValueError("no luck")
 
-def wordy(game, seed):
+def wordy(rules, seed):
     raise ValueError("no luck\\nwhatever")
 
-def nothing(game, seed):
+def nothing(rules, seed):
     pass
 
-def number(game, seed):
+def number(rules, seed):
     return 4
 
 class Mute:
-    def __init__(self, game, seed):
+    def __init__(self, rules, seed):
         self.choose = 4
 
 class Late:
-    def __init__(self, game, seed):
+    def __init__(self, rules, seed):
         pass
 
     @property
     def choose(self):
         raise ValueError("no luck")
 
-def quits(game, seed):
+def quits(rules, seed):
     raise SystemExit("no luck")
 """
 
@@ -242,9 +252,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize("name", ["own_player_for_test:Last", " own_package_for_test.deep:Last "])
-def test_ones_own_player_is_found_in_the_current_folder_and_told_game_and_seed(name: str) -> None:
-    player = cast_of("3,3,3").player(name, "a seed")
-    assert (player.game.name, player.seed) == ("3,3,3", "a seed")  # type: ignore[attr-defined]
+def test_an_own_player_is_found_in_the_current_folder_and_gets_rules_and_seed(name: str) -> None:
+    player = player_of("3,3,3", name, "a seed")
+    assert (player.rules, player.seed) == (roster_of("3,3,3").rules, "a seed")  # type: ignore[attr-defined]
     assert player.choose(state_of("3,3,3", "X......O.")) == 8
 
 
@@ -254,26 +264,39 @@ def test_ones_own_player_is_found_in_the_current_folder_and_told_game_and_seed(n
     [
         ("own_missing_for_test:Last", "ModuleNotFoundError: No module named 'own_missing_for_test'"),
         ("own_player_for_test:First", "AttributeError: module 'own_player_for_test' has no attri..."),
+        ("own_wrong_for_test:Last", "SyntaxError: invalid syntax (own_wrong_for_test.py, line 1)"),
+        ("own_script_for_test:Last", "SystemExit: 3"),
+    ],
+)
+def test_an_own_player_that_cannot_be_loaded_is_refused_with_the_reason(name: str, why: str) -> None:
+    with pytest.raises(OwnCodeError) as refusal:
+        roster_of("3,3,3").player(name, 0)
+    assert str(refusal.value) == f"cannot load {name!r}: {why}"
+    assert refusal.value.exit_code == 2
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
         ("own_player_for_test:broken", "ValueError: no luck"),
         ("own_player_for_test:wordy", "ValueError: no luck"),
-        ("own_wrong_for_test:Last", "SyntaxError: invalid syntax (own_wrong_for_test.py, line 1)"),
         ("own_player_for_test:nothing", "what it returns has no choose(state)"),
         ("own_player_for_test:number", "what it returns has no choose(state)"),
         ("own_player_for_test:Mute", "what it returns has no choose(state)"),
         ("own_player_for_test:Late", "ValueError: no luck"),
         ("own_player_for_test:quits", "SystemExit: no luck"),
-        ("own_script_for_test:Last", "SystemExit: 3"),
     ],
 )
-def test_ones_own_player_that_cannot_be_made_is_refused_with_its_reason(name: str, why: str) -> None:
+def test_an_own_player_that_cannot_be_made_is_refused_with_the_reason(name: str, why: str) -> None:
     with pytest.raises(PlayerError) as refusal:
-        cast_of("3,3,3").player(name, 0)
+        roster_of("3,3,3").player(name, 0)
     assert str(refusal.value) == f"no player {name!r}: {why}"
     assert refusal.value.exit_code == 2
 
 
 class Doing:
-    """A player that does as told, whatever comes of it."""
+    """A player that returns or raises what it is given."""
 
     def __init__(self, do: object) -> None:
         self.do = do
@@ -293,19 +316,13 @@ START = state_of("3,3,3", "." * 9)
 
 
 @pytest.mark.parametrize("cell", [5, np.int64(5), np.uint8(5), Five()])
-def test_a_cell_is_any_whole_number(cell: object) -> None:
+def test_a_move_is_any_whole_number(cell: object) -> None:
     named = chosen(Doing(cell), START)
     assert (type(named), named) == (int, 5)
 
 
-@pytest.mark.parametrize("kind", ["rules", "search", "oracle", "oracle:3"])
-def test_a_player_names_the_cell_that_it_chooses(kind: str) -> None:
-    one, same = (cast_of("3,3,3").player(kind, 0) for _ in range(2))
-    assert chosen(one, START) == same.choose(START)
-
-
 @pytest.mark.parametrize("cell", ["5", "b2", None, 5.0, np.float64(5), [5], (1, 1), np.array([5, 6])])
-def test_what_is_no_whole_number_names_no_cell(cell: object) -> None:
+def test_anything_but_a_whole_number_is_not_a_move(cell: object) -> None:
     with pytest.raises(PlayerError, match=r"^TypeError: ") as refusal:
         chosen(Doing(cell), START)
     assert len(str(refusal.value)) <= 60
@@ -323,7 +340,7 @@ def test_what_is_no_whole_number_names_no_cell(cell: object) -> None:
         (MemoryError(), "MemoryError: "),
     ],
 )
-def test_a_player_that_fails_to_name_a_cell_is_refused_with_its_reason(error: BaseException, why: str) -> None:
+def test_a_player_that_fails_to_name_a_move_is_refused_with_the_reason(error: BaseException, why: str) -> None:
     with pytest.raises(PlayerError) as refusal:
         chosen(Doing(error), START)
     assert str(refusal.value) == why
@@ -331,7 +348,7 @@ def test_a_player_that_fails_to_name_a_cell_is_refused_with_its_reason(error: Ba
 
 
 @pytest.mark.parametrize("error", [BoardError("a reason of ours"), KeyboardInterrupt(), GeneratorExit()])
-def test_our_own_errors_and_an_interrupt_go_through_as_they_are(error: BaseException) -> None:
+def test_our_own_errors_and_an_interrupt_pass_unchanged(error: BaseException) -> None:
     with pytest.raises(type(error)) as through:
         chosen(Doing(error), START)
     assert through.value is error
@@ -342,23 +359,41 @@ class Unprintable(Exception):
         raise ValueError("no words")
 
 
-def test_a_player_whose_error_cannot_be_told_is_refused_all_the_same() -> None:
+def test_a_player_whose_error_cannot_be_printed_is_refused_all_the_same() -> None:
     with pytest.raises(PlayerError, match="Unprintable"):
         chosen(Doing(Unprintable()), START)
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"])), st.text())
-def test_an_error_is_told_in_one_short_line(line: str, rest: str) -> None:
+def test_an_error_of_foreign_code_becomes_one_short_line(line: str, rest: str) -> None:
     told, whole = one_line(ValueError(f"{line}\n{rest}")), f"ValueError: {line}"
     assert len(told) <= 60
     assert told == whole or (len(whole) > 60 and told == f"{whole[:57]}...")
 
 
+@given(st.text())
+def test_an_error_of_foreign_code_reaches_the_screen_without_control_characters(text: str) -> None:
+    assert one_line(ValueError(text)).isprintable()
+
+
 def test_rules_finds_middle_and_corners_by_squares_where_a_board_has_holes() -> None:
     game = Game("bar", 3, 5, (0b1111111111111,), holes=0b00000_01000_00000 | 1 << 0)  # no a1, no d2
-    cast, state = Cast(game, live=True), LineState(Position(game))
-    claimed = {game.cell_name(cast.player("rules", seed).choose(state)) for seed in range(5)}
-    assert claimed == {"c2"}
-    state = LineState(Position(game, x=1 << game.cell("c2")))
-    claimed = {game.cell_name(cast.player("rules", seed).choose(state)) for seed in range(40)}
-    assert claimed == {"e1", "a3", "e3"}
+    roster = Roster(LineRules(game), live=True)
+
+    def claimed(state: LineState, seeds: int) -> set[str]:
+        return {game.cell_name(chosen(roster.player("rules", seed), state)) for seed in range(seeds)}
+
+    assert claimed(LineState(Position(game)), 5) == {"c2"}
+    assert claimed(LineState(Position(game, x=1 << game.cell("c2"))), 40) == {"e1", "a3", "e3"}
+
+
+class Other:
+    """Rules of no game of lines, as far as a roster looks at them."""
+
+    name = "other:Game"
+
+
+@pytest.mark.parametrize("kind", ["oracle", "oracle:3", "first", "search", "rules"])
+def test_players_of_lines_refuse_another_game_in_a_line(kind: str) -> None:
+    with pytest.raises(GameError, match=r"^only games of lines have .*, and other:Game is not one$"):
+        Roster(Other()).player(kind, 0)  # type: ignore[arg-type]

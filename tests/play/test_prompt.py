@@ -1,12 +1,14 @@
-"""The prompt: a whole game at it, what every line does to the match, and what is told of it."""
+"""The prompt: a whole game played at it, what every line does to the match, and what is printed."""
 
+import json
 import os
 import re
 from pathlib import Path
 
 import click
+import naive
 import pytest
-from sessions import HUMANS, KEPT, THREE, Start, at, piped
+from sessions import HUMANS, KEPT, THREE, Start, at, piped, refused
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -30,7 +32,7 @@ SCRIPT = [
     ("save kept.txt/below", "/Cannot write '.*/kept.txt/below': .*; name another file\\./", None),
     ("help", "  resign   give up", None),
     ("save there.txt", "there.txt' is there and is not this game: name another file.", None),
-    ("resign", "X resigns: O has won. X made 1 move: 1 best, 0 that changed the outcome.", None),
+    ("resign", "O has won: X resigned. X made 1 move: 1 best, 0 that changed the outcome.", None),
     ("resign", f"Nothing to resign: {OVER}", None),
     ("hint", f"Nothing to hint at: {OVER}", None),
     ("show", f"Nothing to show: {OVER}", None),
@@ -44,7 +46,7 @@ SCRIPT = [
 
 
 def missing(said: str, expected: str) -> bool:
-    """Whether what was said, however it was broken into lines, lacks a text, or between slashes a pattern."""
+    """Tell whether what was said, however it was wrapped, lacks a text or, between slashes, a pattern."""
     said, expected = " ".join(said.split()), " ".join(expected.split())
     if expected.startswith("/"):
         return not re.search(expected[1:-1], said)
@@ -78,20 +80,22 @@ def test_a_pipe_gets_what_a_terminal_gets_without_colour_and_echo(start: Start, 
 
 
 @pytest.mark.parametrize(
-    ("moves", "ending"),
-    [("a1 a2 b1 b2 c1", "X has won."), ("a1 a2 b1 b2 c3 c2", "O has won."), ("a1 b1 c1 b2 a2 c2 b3 a3 c3", "A draw.")],
+    ("moves", "completer"),
+    [("a1 a2 b1 b2 c1", "X"), ("a1 a2 b1 b2 c3 c2", "O"), ("a1 b1 c1 b2 a2 c2 b3 a3 c3", None)],
 )
 @pytest.mark.parametrize("game", ["3,3,3", "3,3,3,misere"])
-def test_a_game_that_ends_is_told_reviewed_and_may_be_taken_back(
-    moves: str, ending: str, game: str, store3: Path
+def test_the_end_of_a_game_is_announced_and_reviewed_and_can_be_taken_back(
+    moves: str, completer: str | None, game: str, store3: Path
 ) -> None:
     given = ["--live"] if "misere" in game else ["--store", store3]
     ran = piped("\n".join([*moves.split(), "b3", "undo\n"]), "--game", game, *HUMANS, *given)
-    if "misere" in game and "won" in ending:
-        ending = f"{'XO'[ending[0] == 'X']} has won."
+    ending = "A draw: the board is full."
+    if completer:
+        winner = completer if "misere" not in game else "XO"[completer == "X"]
+        ending = f"{winner} has won: {completer} completed a line."
     assert (ran.returncode, ran.stderr) == (0, "")
     before, after = ran.stdout.split(f"\n{ending}\n")
-    assert before.count("*") == (0 if ending == "A draw." else 3)
+    assert before.count("*") == (3 if completer else 0)
     assert "X made " in after
     assert "new begins another game, undo takes a move back, quit leaves." in after
     assert "> Nothing to play: the game is over; undo takes a move back, new begins another." in after
@@ -100,7 +104,7 @@ def test_a_game_that_ends_is_told_reviewed_and_may_be_taken_back(
     assert re.search(rf"\n{'XO'[last % 2]}> \nThe game is kept", after)
 
 
-def test_a_game_that_nobody_can_win_any_more_is_said_to_be_a_draw_once() -> None:
+def test_that_nobody_can_win_any_more_is_announced_once() -> None:
     ran = piped("a1\nb1\nc1\nb2\na2\nc2\nb3\na3\n", *THREE, *HUMANS, "--live")
     assert ran.stdout.count("No line can be completed any more: this will be a draw.") == 1
 
@@ -109,7 +113,7 @@ def test_a_game_that_nobody_can_win_any_more_is_said_to_be_a_draw_once() -> None
 def test_without_a_person_a_game_is_played_to_its_end_and_the_command_leaves(game: str) -> None:
     ran = piped("", "--game", game, "--x", "random", "--o", "oracle", "--live", "--time", "0.05", "--seed", "2")
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert re.search(r"^(X has won|O has won|A draw)\.$", ran.stdout, re.M)
+    assert re.search(r"^((X|O) has won: (X|O) completed a line|A draw: the board is full)\.$", ran.stdout, re.M)
     assert "> " not in ran.stdout
 
 
@@ -124,7 +128,7 @@ def test_the_person_has_the_side_that_was_asked_for(side: str, store3: Path) -> 
 @pytest.mark.parametrize(
     "word", ["\x1b[31m", "\0", "\a\b", "\u202e", "é", "٣", "𝟗", "a1 b2 c3", "-1 -1", "a1;", "1,1,1"]
 )
-def test_a_line_that_means_nothing_is_refused_in_a_line(word: str, store3: Path) -> None:
+def test_a_word_that_means_nothing_is_refused_in_one_line(word: str, store3: Path) -> None:
     ran = piped(f"{word}\nquit\n", *THREE, "--store", store3)
     assert (ran.returncode, ran.stderr) == (0, "")
     refusal = ran.stdout.split("X> ")[1]
@@ -151,7 +155,8 @@ def test_undo_after_a_resignation_takes_that_back_and_no_move(store3: Path) -> N
 def test_the_board_stands_between_blank_lines_and_the_review_below_the_ending(store3: Path) -> None:
     ran = piped("a1\na2\nb1\nb2\nc1\n", *THREE, *HUMANS, "--store", store3)
     assert re.search(
-        r"X> \n    a   b   c\n 1  X\*  X\*  X\*\n 2  O   O   \.\n 3  \.   \.   \.\n\nX has won\.\n\n1\. O a2: ",
+        r"X> \n    a   b   c\n 1  X\*  X\*  X\*\n 2  O   O   \.\n 3  \.   \.   \.\n\n"
+        r"X has won: X completed a line\.\n\n1\. O a2: ",
         ran.stdout,
     )
     assert ran.stdout.endswith("\nnew begins another game, undo takes a move back, quit leaves.\n> \n")
@@ -164,7 +169,7 @@ def test_without_a_person_nothing_is_offered_at_the_end(store3: Path) -> None:
 
 
 @pytest.mark.parametrize("typed", ["hint\nquit\n", "show\nquit\n", "h8\nhint\nshow\nwhy\nreview\nquit\n"])
-def test_what_is_not_settled_is_not_called_a_draw(typed: str) -> None:
+def test_an_unsettled_position_is_not_called_a_draw(typed: str) -> None:
     ran = piped(typed, "--game", "15,15,5", "--x", "human", "--o", "random", "--live", "--time", "0.05")
     assert ran.returncode == 0
     assert "a draw" not in ran.stdout.lower()
@@ -172,7 +177,131 @@ def test_what_is_not_settled_is_not_called_a_draw(typed: str) -> None:
     assert "settled" in ran.stdout
 
 
-def test_save_writes_where_a_person_means(home: Path, store3: Path) -> None:
+def test_review_lists_every_move_graded_as_the_command_does(store3: Path) -> None:
+    ran = piped("a1\nb1\nc3\na2\nreview\nquit\n", *THREE, *HUMANS, "--store", store3)
+    said = re.split("[XO]> ", ran.stdout)[5]
+    assert re.findall(r"^\d\. ([XO] \w\d): \w", said, re.M) == ["X a1", "O b1", "X c3", "O a2"]
+    assert "The turning point was O's a2 (move 2): it turned a draw into a loss." in said
+    command = piped("", "review", "--store", store3)
+    assert (command.returncode, command.stderr) == (0, "")
+    assert command.stdout.endswith(f"\n\n{said}")
+
+
+@pytest.mark.parametrize("game", ["3,3,3", "3,3,3,misere", "2,4,2", "6,6,4"])
+def test_lines_lists_the_lines_of_the_game_or_those_through_a_cell(game: str) -> None:
+    rules = naive.Game.named(game)
+    names = [f"{'abcdef'[cell % rules.columns]}{cell // rules.columns + 1}" for cell in range(rules.cells)]
+    defined = [{names[cell] for cell in line} for line in naive.lines(rules)]
+    ran = piped("lines\nlines b2\nlines B2\nquit\n", "--game", game, *HUMANS, "--live")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    _, every, through, same, _ = ran.stdout.split("X> ")
+    assert through == same
+    for said, expected in ((every, defined), (through, [line for line in defined if "b2" in line])):
+        assert said.startswith(f"Completing one of these {len(expected)} lines")
+        assert f" {'loses' if rules.misere else 'wins'}:\n" in said
+        listed = [set(line.split()) for line in re.findall("^  (.*)$", said, re.M)]
+        assert sorted(map(sorted, listed)) == sorted(map(sorted, expected))
+
+
+def test_of_more_than_60_lines_only_those_through_a_cell_are_listed() -> None:
+    ran = piped("lines\nlines a1\nlines h8\nquit\n", "--game", "7,7,4", *HUMANS, "--live")
+    _, every, corner, nowhere, _ = ran.stdout.split("X> ")
+    assert every == "7,7,4 has 88 lines: name a cell, as in lines a1.\n"
+    assert sorted(corner.splitlines()[1:]) == ["  a1 a2 a3 a4", "  a1 b1 c1 d1", "  a1 b2 c3 d4"]
+    assert nowhere == "No cell 'h8' on a 7,7,4 board: cells run from 'a1' to 'g7'.\n"
+
+
+def test_all_lines_through_a_cell_are_listed_however_many() -> None:
+    ran = piped("lines p16\nquit\n", "--game", "31,31,16", *HUMANS, "--live")
+    assert "Completing one of these 64 lines through p16 wins:\n" in ran.stdout
+    assert len(re.findall(r"^  (?=.*\bp16\b)", ran.stdout, re.M)) == 64
+
+
+BEGUN = "XX./OO./..."
+
+
+def test_a_game_can_start_from_a_board(store3: Path) -> None:
+    lines = ["hint", "c1", "undo", "undo", "a3", "restart", "new", "b3"]
+    ran = piped("\n".join([*lines, "quit\n"]), *THREE, *HUMANS, "--board", BEGUN.lower(), "--store", store3)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    said = re.split("[XO]?> ", ran.stdout)
+    assert [at(each) for each in said if at(each)] == [
+        BEGUN, "XXX/OO./...", BEGUN, "XX./OO./X..", BEGUN, BEGUN, "XX./OO./.X.",
+    ]  # fmt: skip
+    assert said[1] == "The oracle would play c1: X wins in 1 move (1 ply).\n"
+    assert "You have made no move to take back." in said[4]
+    record = json.loads(piped("", "replay", "--json").stdout)
+    assert (record["board"], record["moves"], record["state"]) == (BEGUN, ["b3"], "XX./OO./.X.")
+    resumed = piped("c2\n", "resume", "--store", store3)
+    assert at(resumed.stdout.split("O> ")[0]) == "XX./OO./.X."
+    assert "O has won: O completed a line." in resumed.stdout
+
+
+@pytest.mark.parametrize(
+    ("board", "why"),
+    [("XXX/OO./...", "X completed a line"), ("XOX/XOX/OXO", "the board is full"),
+     ("XX./.../...", "has 2 X and 0 O: X moves first"), ("O../.../...", "has 0 X and 1 O"),
+     ("XXX/OOO/...", "lines of both"), ("X../...", "3 rows of 3"), ("Z........", "'Z'"), ("", "0 cells")],
+)  # fmt: skip
+def test_a_board_on_which_nobody_can_move_is_refused(board: str, why: str) -> None:
+    assert refused(piped("", *THREE, "--live", "--board", board), 2, repr(board), why)
+
+
+@pytest.mark.parametrize(
+    ("board", "why"),
+    [("OOO/XX./...", "O completed a line"), ("OO./.../...", "has 2 O and 0 X: O moves first"),
+     ("X../.../...", "has 0 O and 1 X: O moves first"), ("Z........", "write O, X and .")],
+)  # fmt: skip
+def test_with_first_o_a_board_is_refused_in_the_marks_that_it_has(board: str, why: str) -> None:
+    assert refused(piped("", *THREE, "--live", "--first", "O", "--board", board), 2, repr(board), why)
+
+
+def exchanged(text: str) -> str:
+    """Return a text with the marks exchanged."""
+    return re.sub(r"\b[XO]\b", lambda mark: "XO"[mark[0] == "X"], text)
+
+
+def without_totals(text: str) -> tuple[list[str], list[str]]:
+    """Return the lines of a text below its first, and apart from them those that stand in the order of the sides."""
+    lines = text.splitlines()[1:]
+    return [line for line in lines if " made " not in line], sorted(line for line in lines if " made " in line)
+
+
+@pytest.mark.parametrize("boards", [None, ("X.O/.../...", "O.X/.../...")])
+def test_with_first_o_everything_is_said_with_the_marks_exchanged(boards: tuple[str, str] | None, store3: Path) -> None:
+    lines = ["hint", "show", "b2", "b1", "hint", "show", "why", "9 9", "b3", "review", "a2", "undo", "c2", "a3"]
+    typed = "\n".join([*lines, "resign", "why", "hint", "undo\n"])
+    said = []
+    for number, first in enumerate("Xo"):
+        start = ["--board", boards[number]] if boards else []
+        ran = piped(typed, *THREE, *HUMANS, "--store", store3, "--first", first, *start)
+        replay, review = piped("", "replay"), piped("", "review", "--store", store3)
+        assert (ran.returncode, ran.stderr, replay.stderr, review.stderr) == (0, "", "", "")
+        said.append([ran.stdout, f"\n{replay.stdout}", f"\n{review.stdout}"])
+    for usual, other in zip(*said, strict=True):
+        assert "X" in usual
+        assert without_totals(other) == without_totals(exchanged(usual))
+
+
+def test_with_first_o_the_record_has_o_begin_and_win(store3: Path) -> None:
+    piped("a1\na2\nb1\nb2\nc1\n", *THREE, *HUMANS, "--store", store3, "--first", "O")
+    record = json.loads(piped("", "replay", "--json").stdout)
+    assert (record["first"], [event["side"] for event in record["events"]]) == ("O", ["O", "X", "O", "X", "O"])
+    assert (record["state"], record["result"]) == ("OOO/XX./...", "0-1")
+    assert record["outcome"] == {"winner": "O", "reason": "O completed a line"}
+
+
+def test_with_first_o_the_oracle_begins_and_a_resumed_game_goes_on_so(store3: Path) -> None:
+    ran = piped("quit\n", *THREE, "--first", "O", "--store", store3)
+    assert re.search(r"\nO plays [abc][123]\.\n", ran.stdout.split("X> ")[0])
+    board = at(ran.stdout)
+    assert (board.count("O"), board.count("X")) == (1, 0)
+    ran = piped("quit\n", "resume", "--store", store3)
+    assert at(ran.stdout) == board
+    assert "\nX> " in ran.stdout
+
+
+def test_save_follows_links_and_the_home_folder(home: Path, store3: Path) -> None:
     (home / "target.txt").write_text('[Game "3,3,3"]\n\n*\n')
     Path("link.txt").symlink_to(home / "target.txt")
     ran = piped("a1\nsave ~/saved.txt\nsave link.txt\nsave link.txt\n", *THREE, "--store", store3, HOME=str(home))
@@ -183,9 +312,11 @@ def test_save_writes_where_a_person_means(home: Path, store3: Path) -> None:
     assert not list(home.rglob("*.partial"))
 
 
-@pytest.mark.parametrize("name", ["diary", "bytes", "empty", "folder", "pipe", "to_diary", "loop", "nul\0.txt"])
-def test_save_overwrites_nothing_but_a_record(name: str, store3: Path) -> None:
-    contents = {"diary": b"my diary", "bytes": b"\xff\0", "empty": b""}
+@pytest.mark.parametrize(
+    "name", ["other", "diary", "bytes", "empty", "folder", "pipe", "to_diary", "loop", "nul\0.txt"]
+)
+def test_save_overwrites_nothing_but_a_record_of_this_game(name: str, store3: Path) -> None:
+    contents = {"other": b'[Game "3,3,3"]\n\n1. b2 *\n', "diary": b"my diary", "bytes": b"\xff\0", "empty": b""}
     for file, content in contents.items():
         Path(file).write_bytes(content)
     Path("folder").mkdir()
@@ -215,7 +346,7 @@ def leaving(state):
     raise SystemExit(0)
 
 def made(choose):
-    return lambda game, seed: Player(choose)
+    return lambda rules, seed: Player(choose)
 
 raises, leaves, outside, text = made(raising), made(leaving), made(lambda state: 99), made(lambda state: "b2")
 taken = made(lambda state: 0)
@@ -225,7 +356,7 @@ half = made(lambda state: state.empty[0] + 0.5)
 
 
 @pytest.mark.parametrize("name", ["raises", "leaves", "outside", "text", "taken", "half"])
-def test_an_own_player_that_makes_no_move_ends_the_game_in_a_line(name: str, store3: Path) -> None:
+def test_an_own_player_that_makes_no_move_ends_the_command_with_one_line(name: str, store3: Path) -> None:
     Path("own_players.py").write_text(OWN)
     ran = piped("a1\n", *THREE, "--o", f"own_players:{name}", "--store", store3)
     assert (ran.returncode, ran.stderr.count("\n"), ran.stderr.startswith("Error: ")) == (2, 1, True)

@@ -11,26 +11,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.oracle import Oracle
-from play.match import CellTaken, Match, MatchOver, OutOfTurn
-from play.players import Cast
-from play.rules import LineRules, LineState, Status
+from play.match import Match, MatchOver, MoveRefused, OutOfTurn
+from play.picture import picture
+from play.players.player import Player
+from play.players.roster import Roster
+from solver.games.line_rules import LineRules, LineState
 from solver.games.lines import grid
+from solver.games.rules import Outcome
 from solver.index.symmetry import symmetries
 from solver.search.alphabeta import AlphaBeta, search
 
 GAME = grid(4, 4, 4)
 RULES = LineRules(GAME)
 NAIVE = naive.Game(4, 4, 4)
-WON = {"X": Status.X_WON, "O": Status.O_WON}
 CELLS = st.integers(0, 15)
 ORDERS = st.permutations(range(16))
 KINDS = ["random", "rules", "search", "first", *(f"oracle:{level}" for level in range(11))]
 
 
 @pytest.fixture(scope="module")
-def cast(store4: Path) -> Iterator[Cast]:
-    with Cast(GAME, str(store4), seconds=0.02) as cast:
-        yield cast
+def roster(store4: Path) -> Iterator[Roster]:
+    with Roster(RULES, str(store4), seconds=0.02) as roster:
+        yield roster
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +54,19 @@ def board_of(match: Match[LineState]) -> str:
     return naive.board(NAIVE, match.state.position.x, match.state.position.o)
 
 
-def naive_status(board: str) -> Status:
-    if not naive.over(NAIVE, board):
-        return Status.IN_PROGRESS
-    return WON.get(naive.winner(NAIVE, board) or "", Status.DRAW)
+def player(roster: Roster, name: str, seed: int) -> Player:
+    made = roster.player(name, seed)
+    assert made is not None
+    return made
+
+
+def ended(who: str | None) -> Outcome:
+    """How a game ends that somebody wins by a line, or nobody."""
+    return Outcome(who, f"{who} completed a line") if who else Outcome(None, "the board is full")
+
+
+def naive_outcome(board: str) -> Outcome | None:
+    return ended(naive.winner(NAIVE, board)) if naive.over(NAIVE, board) else None
 
 
 def completing(board: str, who: str) -> set[int]:
@@ -74,7 +85,7 @@ def asked_about(match: Match[LineState]) -> tuple[int, int]:
 def live(draw: st.DrawFn, least: int = 0, most: int = 15) -> Match[LineState]:
     """A match that goes on, with as many stones as asked for, or fewer if it ended before."""
     match = match_of(draw(ORDERS)[: draw(st.integers(least, most))])
-    while match.over:
+    while match.outcome:
         match.undo()
     return match
 
@@ -96,12 +107,12 @@ def won(draw: st.DrawFn, lines: list[list[int]]) -> tuple[str, list[int], list[i
 def check_win(play: tuple[str, list[int], list[int]]) -> None:
     who, moves, line = play
     match = match_of(moves[:-1])
-    if match.over:  # the others had a line of their own before
+    if match.outcome:  # the others had a line of their own before
         assert naive.over(NAIVE, naive.played(NAIVE, moves[:-1]))
         return
     assert match.to_move == who
-    assert match.play(who, moves[-1]) is match.status is WON[who]
-    drawn = click.unstyle(RULES.drawn(match.state)).splitlines()
+    assert match.play(who, moves[-1]) == match.outcome == ended(who)
+    drawn = click.unstyle(picture(RULES, match.state)).splitlines()
     assert all(f"{who}*" in drawn[1 + cell // 4] for cell in line)
 
 
@@ -109,11 +120,11 @@ def check_win(play: tuple[str, list[int], list[int]]) -> None:
 def test_a_new_board_is_empty(order: list[int]) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property 1: New Board Is Empty
     used = match_of(order)
-    used.reset()
+    used.start_over()
     for match in (Match(RULES), used):
         assert board_of(match) == "." * 16
         assert RULES.legal(match.state) == list(range(16))
-        assert (match.status, match.to_move) == (Status.IN_PROGRESS, "X")
+        assert (match.outcome, match.to_move) == (None, "X")
 
 
 @given(live(), st.data())
@@ -122,7 +133,7 @@ def test_a_mark_that_is_set_is_the_mark_that_is_read(match: Match[LineState], da
     cell, side = data.draw(st.sampled_from(RULES.legal(match.state))), match.to_move
     match.play(side or "", cell)
     assert board_of(match)[cell] == side
-    assert RULES.taken(match.state, cell)
+    assert RULES.encode(match.state).replace("/", "")[cell] == side
 
 
 @given(ORDERS)
@@ -149,11 +160,11 @@ def test_a_move_to_any_empty_cell_is_accepted(match: Match[LineState]) -> None:
 @given(live(least=1))
 def test_a_move_to_an_occupied_cell_is_refused_and_changes_nothing(match: Match[LineState]) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property 5: Occupied Cells Refuse Moves
-    before = match.states, match.moves, match.status, match.to_move
+    before = match.states, match.moves, match.events, match.to_move
     for cell in match.moves:
-        with pytest.raises(CellTaken, match=f"cell '{RULES.write(cell)}' is taken"):
+        with pytest.raises(MoveRefused, match=f"cell '{RULES.write(cell)}' is taken"):
             match.play(match.to_move or "", cell)
-        assert (match.states, match.moves, match.status, match.to_move) == before
+        assert (match.states, match.moves, match.events, match.to_move) == before
 
 
 @given(ORDERS)
@@ -170,10 +181,10 @@ def test_the_players_take_turns_and_x_begins(order: list[int]) -> None:
 @given(live(), CELLS)
 def test_a_move_out_of_turn_is_refused(match: Match[LineState], cell: int) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property 7: Out of Turn Moves Are Refused
-    before = match.states, match.moves
+    before = match.states, match.moves, match.events
     with pytest.raises(OutOfTurn, match=f"it is {match.to_move}'s turn"):
         match.play("XO"[match.to_move == "X"], cell)
-    assert (match.states, match.moves) == before
+    assert (match.states, match.moves, match.events) == before
 
 
 @given(won([[4 * row + column for column in range(4)] for row in range(4)]))
@@ -204,19 +215,19 @@ def test_the_whole_anti_diagonal_wins(play: tuple[str, list[int], list[int]]) ->
 def test_a_full_board_without_a_line_is_a_draw_and_no_board_before_is(order: list[int]) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property 12: Draw Detection
     match = match_of(order)
-    assert (match.status, match.status.winner, len(match.moves)) == (Status.DRAW, None, 16)
-    assert {RULES.status(state) for state in match.states[:-1]} == {Status.IN_PROGRESS}
+    assert (match.outcome, len(match.moves)) == (Outcome(None, "the board is full"), 16)
+    assert {RULES.outcome(state) for state in match.states[:-1]} == {None}
 
 
 @given(ORDERS, st.sampled_from("XO"), CELLS)
 def test_nothing_is_accepted_after_the_end(order: list[int], side: str, cell: int) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property 13: Finished Matches Refuse Moves
     match = match_of(order)
-    before = match.states, match.moves, match.status
+    before = match.states, match.moves, match.events, match.outcome
     assert RULES.legal(match.state) == []
     with pytest.raises(MatchOver, match="the match has ended"):
         match.play(side, cell)
-    assert (match.states, match.moves, match.status) == before
+    assert (match.states, match.moves, match.events, match.outcome) == before
 
 
 @given(ORDERS)
@@ -227,13 +238,13 @@ def test_a_win_is_seen_at_the_move_that_makes_it(order: list[int]) -> None:
         side = naive.mover(board)
         wins = cell in completing(board, side)
         board = naive.claim(board, cell)
-        assert (match.play(side, cell) is WON[side]) == wins
+        assert (match.play(side, cell) == ended(side)) == wins
         if wins:
             break
 
 
 @given(data=st.data(), order=ORDERS)
-def test_a_win_is_taken_and_the_only_threat_is_stopped(cast: Cast, data: st.DataObject, order: list[int]) -> None:
+def test_a_win_is_taken_and_the_only_threat_is_stopped(roster: Roster, data: st.DataObject, order: list[int]) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property 15: Known Best Moves Are Chosen
     known = []
     for state in match_of(order).states[:-1]:
@@ -243,14 +254,14 @@ def test_a_win_is_taken_and_the_only_threat_is_stopped(cast: Cast, data: st.Data
         known += [(state, wins)] if wins else [(state, threats)] if len(threats) == 1 else []
     for state, best in known:
         for kind in ("oracle", "rules"):
-            assert cast.player(kind, data.draw(st.integers(0, 99))).choose(state) in best
+            assert player(roster, kind, data.draw(st.integers(0, 99))).choose(state) in best
 
 
 @given(order=ORDERS)
-def test_a_finished_game_scores_for_the_side_that_it_favours(cast: Cast, order: list[int]) -> None:
+def test_a_finished_game_scores_for_the_side_that_it_favours(roster: Roster, order: list[int]) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property 16: Terminal Scores
     state = match_of(order).state
-    score, winner = cast.oracle().score(state.position), state.status.winner
+    score, winner = roster.oracle().score(state.position), state.outcome and state.outcome.winner
     assert score == state.position.score_if_over() == naive.score(NAIVE, naive.played(NAIVE, order))
     assert (score > 0, score < 0) == (winner == state.position.mover, winner not in (None, state.position.mover))
 
@@ -282,9 +293,9 @@ def test_a_branch_is_left_once_beta_is_no_more_than_alpha(match: Match[LineState
 
 
 @given(match=live(), kind=st.sampled_from(KINDS), seed=st.integers())
-def test_the_chosen_move_is_a_legal_empty_cell(cast: Cast, match: Match[LineState], kind: str, seed: int) -> None:
+def test_the_chosen_move_is_a_legal_empty_cell(roster: Roster, match: Match[LineState], kind: str, seed: int) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property 19: Chosen Moves Are Legal
-    cell = cast.player(kind, seed).choose(match.state)
+    cell = player(roster, kind, seed).choose(match.state)
     assert cell in range(16)
     assert board_of(match)[cell] == "."
     match.play(match.to_move or "", cell)
@@ -295,9 +306,9 @@ def test_the_drawn_board_shows_all_sixteen_cells(match: Match[LineState], number
     # Feature: 4x4-tic-tac-toe-ai, Property 20: The Drawn Board Is Complete
     board = board_of(match)
     notes = {cell: str(cell) for cell, mark in enumerate(board) if mark == "."} if numbered else {}
-    head, *rows = click.unstyle(RULES.drawn(match.state, notes)).splitlines()
+    head, *rows = click.unstyle(picture(RULES, match.state, notes)).splitlines()
     assert head.split() == ["a", "b", "c", "d"]
-    bracketed = [] if match.status.winner else [board[cell] for cell in match.moves[-1:]]
+    bracketed = [] if match.outcome and match.outcome.winner else [board[cell] for cell in match.moves[-1:]]
     assert re.findall(r"\[(.)\]", "\n".join(rows)) == bracketed
     shown = [re.sub(r"[][*]", " ", row).split() for row in rows]
     assert [row[0] for row in shown] == ["1", "2", "3", "4"]
@@ -305,10 +316,10 @@ def test_the_drawn_board_shows_all_sixteen_cells(match: Match[LineState], number
 
 
 @given(ORDERS, st.integers(0, 16))
-def test_the_status_is_the_true_one(order: list[int], plies: int) -> None:
+def test_the_outcome_is_the_true_one(order: list[int], plies: int) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property 21: Status Accuracy
     match = match_of(order[:plies])
-    assert match.status is RULES.status(match.state) is naive_status(naive.played(NAIVE, order[:plies]))
+    assert match.outcome == RULES.outcome(match.state) == naive_outcome(naive.played(NAIVE, order[:plies]))
     while match.moves:
         match.undo()
-        assert match.status is naive_status(board_of(match)) is Status.IN_PROGRESS
+        assert match.outcome is naive_outcome(board_of(match)) is None

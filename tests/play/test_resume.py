@@ -1,124 +1,97 @@
-"""Records: a game that was killed goes on where it was, and one in a file is replayed, reviewed or refused."""
+"""Kept games: a killed game is resumed where it was, and games are listed, replayed, reviewed or refused."""
 
+import json
 import os
 import random
 import re
-import subprocess
-import sys
+import time
 from pathlib import Path
-from typing import Any
 
 import naive
 import pytest
+from sessions import HUMANS, THREE, at, killed, piped, refused
 
 from play.match import Match
-from play.records import Record, read_record, save_record
-from play.rules import LineRules
+from play.records import Record, load_record, record_from_json, save_record
+from solver.games.line_rules import LineRules
 from solver.games.notation import parse_game
 
 pytestmark = pytest.mark.usefixtures("home")
 
-COMMAND = str(Path(sys.executable).with_name("ttt4-play"))
 MOVES = ["a1", "b2", "c3", "d4", "a2", "c1"]
 WON = '[Game "3,3,3"]\n[X "human"]\n[O "human"]\n[Result "1-0"]\n\n1. a1 a2\n2. b1 b2\n3. c1 1-0\n'
 CHANGES = {(0, -1): "turned a draw into a loss", (1, 0): "gave away a win", (1, -1): "turned a win into a loss"}
-HUMANS = ["--x", "human", "--o", "human", "--live"]
+LIVE = [*HUMANS, "--live"]
+SLOW = pytest.mark.slow
 
 
-def played(*arguments: object, typed: str = "") -> Any:
-    """The command with these lines typed into a pipe, ended."""
-    return subprocess.run([COMMAND, *map(str, arguments)], input=typed, capture_output=True, text=True, timeout=120)
-
-
-def killed(lines: list[str], *arguments: object) -> None:
-    """Type lines, each once it is asked for, and kill the process where it asks for the next."""
-    command = [COMMAND, *map(str, arguments)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for line in [*lines, None]:
-            said = b""
-            while not said.endswith(b"> "):
-                block = process.stdout.read(4096)
-                assert block, said
-                said += block
-            if line is not None:
-                process.stdin.write(f"{line}\n".encode())
-        process.kill()
-    assert process.returncode == -9
-
-
-def kept(home: Path) -> Record:
-    """The one game that was kept."""
-    (path,) = (home / "state" / "ttt4" / "games").glob("*.txt")
-    return read_record(path.read_text())
+def kept(games: Path) -> Record:
+    """Return the record of the one game that was kept."""
+    (path,) = games.glob("*.txt")
+    return load_record(str(path))
 
 
 def moves_of(record: Record) -> list[str]:
     return [record.match.rules.write(move) for move in record.match.moves]
 
 
-def marks(said: str, rows: int = 4) -> str:
-    """The marks on the board that was drawn last."""
-    drawn = re.findall(r"^ +\d+ .*$", said, re.M)[-rows:]
-    return "".join("".join(re.findall(r"[XO.]", row)) for row in drawn)
+def board_of(moves: list[str], columns: int = 4) -> str:
+    """Return the marks after some moves, set down one by one."""
+    rows = [["."] * columns for _ in range(columns)]
+    for ply, (letter, number) in enumerate(moves):
+        rows[int(number) - 1]["abcd".index(letter)] = "XO"[ply % 2]
+    return "/".join(map("".join, rows))
 
 
-def board_of(moves: list[str], game: str = "4,4,4") -> str:
-    """The marks after some moves, written down by hand."""
-    _, columns, _ = map(int, game.split(",")[:3])
-    cells = ["."] * (columns * columns)
-    for ply, move in enumerate(moves):
-        cells["abcdefgh".index(move[0]) + columns * (int(move[1]) - 1)] = "XO"[ply % 2]
-    return "".join(cells)
-
-
-def refused(ran: Any, code: int, *words: str) -> bool:
-    """Whether a command ended so, with nothing on stdout and one line on stderr that has all the words."""
-    assert (ran.returncode, ran.stdout, len(ran.stderr.splitlines())) == (code, "", 1), ran
-    assert ran.stderr.startswith("Error: ")
-    return all(word in ran.stderr for word in words)
-
-
-@pytest.mark.parametrize("count", range(1, 7))
-def test_a_game_that_was_killed_goes_on_with_exactly_its_moves(count: int, home: Path) -> None:
-    killed(MOVES[:count], *HUMANS)
-    assert moves_of(kept(home)) == MOVES[:count]
-    ran = played("resume", "--live")
+@pytest.mark.parametrize("count", [*(pytest.param(count, marks=SLOW) for count in range(1, 6)), 6])
+def test_a_game_that_was_killed_is_resumed_with_exactly_its_moves(count: int, games: Path) -> None:
+    killed(MOVES[:count], *LIVE)
+    assert moves_of(kept(games)) == MOVES[:count]
+    ran = piped("", "resume", "--live")
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert marks(ran.stdout) == board_of(MOVES[:count])
+    assert at(ran.stdout, 4) == board_of(MOVES[:count])
     assert f"\n{'XO'[count % 2]}> " in ran.stdout
-    assert moves_of(kept(home)) == MOVES[:count]
+    assert moves_of(kept(games)) == MOVES[:count]
 
 
-def test_a_game_that_was_killed_before_its_first_move_was_not_kept(home: Path) -> None:
-    killed(["", "zz", "undo"], *HUMANS)
-    assert not (home / "state").exists() or not list((home / "state").rglob("*.*"))
-    assert refused(played("resume", "--live"), 1, "no game to go on with")
+def test_a_game_that_was_killed_before_its_first_move_was_not_kept(games: Path) -> None:
+    killed(["", "zz", "undo"], *LIVE)
+    assert not games.exists() or not list(games.iterdir())
+    assert refused(piped("", "resume", "--live"), 1, "no game that can go on")
 
 
-@pytest.mark.parametrize(("side", "count"), [("o", 0), *((side, count) for side in "xo" for count in (1, 2, 3))])
-def test_a_game_against_another_player_that_was_killed_goes_on_with_its_moves_too(
-    side: str, count: int, store4: Path, home: Path
+@pytest.mark.parametrize(
+    ("side", "count"),
+    [
+        ("x", 2),
+        *(pytest.param(*each, marks=SLOW) for each in (("x", 1), ("x", 3), *(("o", count) for count in range(4)))),
+    ],
+)
+def test_a_game_against_a_machine_that_was_killed_is_resumed_with_its_moves_too(
+    side: str, count: int, store4: Path, games: Path
 ) -> None:  # nobody can have four in a row yet
     other = {"x": "o", "o": "x"}[side]
     first = ["hint", *["a1"] * (side == "x")]
     killed(first, f"--{side}", "human", f"--{other}", "random", "--seed", 1, "--store", store4)
-    assert len(moves_of(kept(home))) == (2 if side == "x" else 1)
-    path = next((home / "state" / "ttt4" / "games").glob("*.txt"))
+    assert len(moves_of(kept(games))) == (2 if side == "x" else 1)
+    path = next(games.glob("*.txt"))
     for _ in range(count - (side == "x")):
-        free = [cell for cell in range(16) if not kept(home).match.rules.taken(kept(home).match.state, cell)]
-        killed([kept(home).match.rules.write(random.Random(count).choice(free))], "resume", "--store", store4)
-    assert len(moves_of(kept(home))) == 2 * count + (side == "o")
-    ran = played("resume", path, "--store", store4)
-    assert marks(ran.stdout) == board_of(moves_of(kept(home)))
+        rules, state = kept(games).match.rules, kept(games).match.state
+        killed([rules.write(random.Random(count).choice(rules.legal(state)))], "resume", "--store", store4)
+    assert len(moves_of(kept(games))) == 2 * count + (side == "o")
+    ran = piped("", "resume", path, "--store", store4)
+    assert at(ran.stdout, 4) == board_of(moves_of(kept(games)))
 
 
 @pytest.mark.parametrize(
-    "lines", [["undo"], ["undo", "undo"], ["undo", "redo"], ["undo", "d1"], ["undo", "d1", "undo"]]
+    "lines",
+    [
+        ["undo", "d1", "undo"],
+        *(pytest.param(lines.split(), marks=SLOW) for lines in ("undo", "undo undo", "undo redo", "undo d1")),
+    ],
 )
-def test_what_was_undone_before_the_kill_stays_undone(lines: list[str], home: Path) -> None:
-    killed([*MOVES[:3], *lines], *HUMANS)
+def test_moves_that_were_taken_back_before_the_kill_stay_so(lines: list[str], games: Path) -> None:
+    killed([*MOVES[:3], *lines], *LIVE)
     done, undone = MOVES[:3], []
     for line in lines:
         if line == "undo":
@@ -126,112 +99,216 @@ def test_what_was_undone_before_the_kill_stays_undone(lines: list[str], home: Pa
             done = done[:-1]
         else:
             done = [*done, undone.pop() if line == "redo" else line]
-    assert moves_of(kept(home)) == done
-    assert marks(played("resume", "--live").stdout) == board_of(done)
+    assert moves_of(kept(games)) == done
+    assert at(piped("", "resume", "--live").stdout, 4) == board_of(done)
 
 
-def test_the_game_that_goes_on_is_the_last_that_did_not_end(home: Path) -> None:
-    played(*HUMANS, "--game", "3,3,3", typed="a1\nb2\n")
-    played(*HUMANS, "--game", "3,3,3", typed="a1\na2\nb1\nb2\nc1\n")
-    played(*HUMANS, "--game", "3,3,3", typed="c3\nresign\n")
-    ran = played("resume", "--live")
-    assert marks(ran.stdout, 3) == board_of(["a1", "b2"], "3,3,3")
+def test_after_resume_a_move_that_was_taken_back_can_be_made_again() -> None:
+    piped("a1\nb2\nundo\n", *THREE, *LIVE)
+    said = piped("redo\n", "resume", "--live").stdout.split("O> ")
+    assert [at(each) for each in said if at(each)] == ["X../.../...", "X../.O./..."]
 
 
-def test_a_game_that_goes_on_stays_in_its_file_and_new_begins_another(home: Path) -> None:
+def test_the_game_that_is_resumed_is_the_last_that_did_not_end() -> None:
+    piped("a1\nb2\n", *THREE, *LIVE)
+    piped("a1\na2\nb1\nb2\nc1\n", *THREE, *LIVE)
+    piped("c3\nresign\n", *THREE, *LIVE)
+    ran = piped("", "resume", "--live")
+    assert at(ran.stdout) == board_of(["a1", "b2"], 3)
+
+
+def test_resume_says_which_game_it_continues_by_date_and_file(games: Path) -> None:
+    piped("a1\n", *THREE, *LIVE)
+    (path,) = games.iterdir()
+    date = kept(games).tags["Date"]
+    ran = piped("quit\n", "resume", "--live")
+    assert ran.stdout.startswith(f"Continuing the game of {date} in {path}.\n3,3,3: X human, O human.")
+    Path("game.txt").write_text('[Game "3,3,3"]\n\n1. a1 *\n')
+    ran = piped("quit\n", "resume", "game.txt", "--live")
+    assert ran.stdout.startswith("Continuing the game in game.txt.\n3,3,3: X human, O human.")
+
+
+def test_a_resumed_game_stays_in_its_file_and_new_begins_another(games: Path) -> None:
     Path("game.txt").write_text('[Game "3,3,3"]\n[X "human"]\n[O "human"]\n[Date "1999-01-01"]\n\n1. a1 *\n')
-    played("resume", "game.txt", "--live", typed="b2\nnew\nc3\n")
-    again = read_record(Path("game.txt").read_text())
+    piped("b2\nnew\nc3\n", "resume", "game.txt", "--live")
+    again = load_record("game.txt")
     assert (moves_of(again), again.tags["Date"]) == (["a1", "b2"], "1999-01-01")
-    assert moves_of(kept(home)) == ["c3"]
+    assert moves_of(kept(games)) == ["c3"]
 
 
 @pytest.mark.parametrize(("result", "who"), [("1-0", "O"), ("0-1", "X")])
-def test_a_game_that_somebody_resigned_is_read_as_such(result: str, who: str) -> None:
+def test_a_game_that_somebody_resigned_is_shown_as_such(result: str, who: str) -> None:
     Path("game.txt").write_text(f'[Game "3,3,3"]\n[X "human"]\n[O "human"]\n\n1. a1 b2\n2. c3 {result}\n')
-    ran = played("resume", "game.txt", "--live")
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert f"{who} resigns: {'XO'[who == 'X']} has won." in ran.stdout
+    ending = f"{'XO'[who == 'X']} has won: {who} resigned"
+    for command, last in (("resume", f"\n{ending}.\n"), ("replay", f"\nResult {result} ({ending}).\n")):
+        ran = piped("", command, "game.txt", *["--live"] * (command == "resume"))
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert last in ran.stdout
 
 
-@pytest.mark.parametrize("state", ["nothing", "an empty folder", "an ended game", "no text"])
-def test_without_a_game_to_go_on_with_resume_says_so_in_a_line(state: str, home: Path) -> None:
-    games = home / "state" / "ttt4" / "games"
+@pytest.mark.parametrize("state", ["nothing", "an empty folder", "an ended game", "not text"])
+def test_without_a_game_that_can_go_on_resume_says_so_in_one_line(state: str, games: Path) -> None:
     if state != "nothing":
         games.mkdir(parents=True)
-    if state in ("an ended game", "no text"):
+    if state in ("an ended game", "not text"):
         (games / "game.txt").write_bytes(WON.encode() if state == "an ended game" else bytes(range(256)))
-    assert refused(played("resume"), 1, "no game to go on with", "ttt4-play begins one")
+    assert refused(piped("", "resume"), 1, "no game that can go on was kept: ttt4-play begins one, or name a FILE")
 
 
-def replaced(old: str, new: str) -> str:
-    assert WON.count(old) == 1
-    return WON.replace(old, new)
+def keep(games: Path, name: str, text: str | bytes, played: int) -> Path:
+    """Keep a game as if it were played so many seconds after 1970."""
+    games.mkdir(parents=True, exist_ok=True)
+    path = games / f"{name}.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    os.utime(path, (played, played))
+    return path
+
+
+ONE_MOVE = '[Game "4,4,4"]\n[X "human"]\n[O "oracle:3"]\n\n1. b2 *\n'
+
+
+def test_games_lists_the_kept_games_the_last_one_first(games: Path) -> None:
+    later = keep(games, "a", WON, 2_000_000_000)
+    first = keep(games, "b", ONE_MOVE, 1_500_000_000)
+    ran = piped("", "games", TZ="UTC")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    one, file, other, other_file = ran.stdout.splitlines()
+    assert one.split() == ["2033-05-18", "03:33", "3,3,3", "X", "human,", "O", "human", "5", "moves", "1-0"]
+    assert other.split() == ["2017-07-14", "02:40", "4,4,4", "X", "human,", "O", "oracle:3", "1", "move", "*"]
+    assert (file, other_file) == (f"  {later}", f"  {first}")
+
+
+def test_games_lists_them_as_json_one_object_a_line(games: Path) -> None:
+    later = keep(games, "a", WON, 2_000_000_000)
+    first = keep(games, "b", ONE_MOVE, 1_500_000_000)
+    ran = piped("", "games", "--json")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert [json.loads(line) for line in ran.stdout.splitlines()] == [
+        {"file": str(later), "played": 2_000_000_000, "game": "3,3,3", "players": {"X": "human", "O": "human"},
+         "moves": 5, "result": "1-0", "can_go_on": False},
+        {"file": str(first), "played": 1_500_000_000, "game": "4,4,4", "players": {"X": "human", "O": "oracle:3"},
+         "moves": 1, "result": "*", "can_go_on": True},
+    ]  # fmt: skip
+
+
+def test_what_was_played_is_what_games_lists(games: Path) -> None:
+    piped("a1\n", *THREE, *LIVE)
+    (path,) = games.iterdir()
+    listed = json.loads(piped("", "games", "--json").stdout)
+    assert (listed["file"], listed["moves"], listed["can_go_on"]) == (str(path), 1, True)
+    assert abs(listed["played"] - time.time()) < 600
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(b"\xff\xfe\0", "is not text"), ("", "line 1: there is no [Game"), (WON.replace("b1", "a1"), "'a1' is taken")],
+)
+def test_games_lists_a_file_that_cannot_be_read_with_the_reason(text: str | bytes, why: str, games: Path) -> None:
+    path, readable = keep(games, "a", text, 2_000_000_000), keep(games, "b", ONE_MOVE, 1_500_000_000)
+    ran = piped("", "games", TZ="UTC")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    one, reason, _, file = ran.stdout.splitlines()
+    assert one == "2033-05-18 03:33  cannot be read"
+    assert str(path) in reason
+    assert why in reason
+    assert file == f"  {readable}"
+    listed = json.loads(piped("", "games", "--json").stdout.splitlines()[0])
+    assert listed == {"file": str(path), "played": 2_000_000_000, "error": reason.strip()}
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_where_no_game_is_kept_games_says_so_on_standard_error(exists: bool, games: Path) -> None:
+    if exists:
+        games.mkdir(parents=True)
+    ran = piped("", "games")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "No game is kept yet: ttt4-play begins one.\n")
+    ran = piped("", "games", "--json")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("odd", ["an unknown player", "an own player", "a dead link", "a folder", "not text"])
+def test_one_odd_file_hides_none_of_the_kept_games(odd: str, games: Path) -> None:
+    good = keep(games, "good", ONE_MOVE, 1_500_000_000)
+    path = games / "odd.txt"
+    if odd == "a dead link":
+        path.symlink_to("nowhere")
+    elif odd == "a folder":
+        path.mkdir()
+    elif odd == "not text":
+        path.write_bytes(bytes(range(256)))
+    else:
+        path.write_text(ONE_MOVE.replace("human", "wizard" if odd == "an unknown player" else "evil:it"))
+    for command in (["games"], ["games", "--json"]):
+        ran = piped("", *command)
+        assert (ran.returncode, ran.stderr, str(good) in ran.stdout) == (0, "", True)
+        assert (str(path) in ran.stdout) == (odd != "a dead link")
+    assert piped("", "resume", "--live").stdout.startswith(f"Continuing the game in {good}.\n")
 
 
 @pytest.mark.parametrize(
     ("text", "line", "why"),
     [
         ("", 1, 'there is no [Game "rows,columns,k"]'),
-        (replaced('[X "human"]', "[X human]"), 2, "is no tag"),
-        (WON[: WON.index(" 1-0")], 8, "end without a result"),
         (WON[: WON.index("c1")], 8, "end without a result"),
-        (replaced("3,3,3", "3,3,9"), 1, "9 in a row do not fit"),
-        (replaced("3,3,3", "three"), 1, "no game 'three'"),
-        (replaced('[O "', '[X "'), 3, "tag X stands there twice"),
-        (replaced('"1-0"]', '"0-1"]'), 8, "the tag says '0-1'"),
-        (replaced("a2", "a1"), 6, "'a1' is taken"),
-        (replaced("b2", "b4"), 7, "no cell 'b4'"),
-        (replaced("b2", "\x1b[31m"), 7, r"'\x1b[31m'"),
-        (replaced("2. ", "5. "), 7, "5. stands where move 2 is due"),
-        (replaced("c1 1-0", "c1 c2 1-0"), 8, "the match has ended"),
-        (replaced("c1 1-0", "c1 0-1").replace('[Result "1-0"]\n', ""), 7, "but the board shows 1-0"),
-        (replaced("c1 1-0", "c1 1-0 c2"), 8, "behind the result"),
-        (WON + '[Date "today"]\n', 9, "below the moves"),
+        (WON.replace("a2", "a1"), 6, "'a1' is taken"),
+        (WON.replace("b2", "\x1b[31m"), 7, r"'\x1b[31m'"),
     ],
 )
 @pytest.mark.parametrize("command", ["resume", "replay", "review"])
-def test_a_file_that_was_cut_or_edited_is_refused_by_line_and_reason(
+def test_a_file_that_was_cut_or_edited_is_refused_with_line_and_reason(
     text: str, line: int, why: str, command: str
 ) -> None:
     Path("game.txt").write_text(text)
-    assert refused(played(command, "game.txt"), 2, f"game.txt, line {line}: ", why)
+    assert refused(piped("", command, "game.txt"), 2, f"game.txt, line {line}: ", why)
 
 
 @pytest.mark.parametrize("command", ["resume", "replay", "review"])
-@pytest.mark.parametrize(("name", "why"), [("none.txt", "No such file"), (".", "Is a directory"), ("bytes", "no text")])
-def test_a_file_that_cannot_be_read_is_refused_in_a_line(command: str, name: str, why: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"), [("none.txt", "No such file"), (".", "Is a directory"), ("bytes", "not text")]
+)
+def test_a_file_that_cannot_be_read_is_refused_in_one_line(command: str, name: str, why: str) -> None:
     Path("bytes").write_bytes(b"\xff\xfe\0")
-    assert refused(played(command, name), 2, repr(name), why)
+    assert refused(piped("", command, name), 2, repr(name), why)
 
 
-def test_a_file_that_names_an_unknown_player_is_refused_in_a_line() -> None:
+def test_a_file_that_names_an_unknown_player_is_refused_in_one_line() -> None:
     Path("game.txt").write_text('[Game "3,3,3"]\n[X "wizard"]\n\n*\n')
-    assert refused(played("resume", "game.txt", "--live"), 2, "'wizard'")
+    assert refused(piped("", "resume", "game.txt", "--live"), 2, "'wizard'")
 
 
-def test_a_folder_that_takes_no_games_is_told_once_and_the_game_goes_on(home: Path) -> None:
+def test_a_folder_that_takes_no_games_is_mentioned_once_and_the_game_goes_on(home: Path) -> None:
     (home / "state").write_text("a file, where a folder should be")
-    ran = played(*HUMANS, "--game", "3,3,3", typed="a1\na2\nb1\nb2\nundo\nb2\n")
+    ran = piped("a1\na2\nb1\nb2\nundo\nb2\n", *THREE, *LIVE)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.count("cannot be kept") == 1
-    assert marks(ran.stdout, 3) == board_of(["a1", "a2", "b1", "b2"], "3,3,3")
+    assert at(ran.stdout) == board_of(["a1", "a2", "b1", "b2"], 3)
     assert ran.stdout.endswith("The game was not kept.\n")
 
 
 def test_replay_through_a_pipe_shows_every_step_and_the_result() -> None:
     Path("game.txt").write_text(WON)
-    ran = played("replay", "game.txt")
+    ran = piped("", "replay", "game.txt")
     boards = re.split(r"^Move \d of 5\..*$", ran.stdout, flags=re.M)
     moves = ["a1", "a2", "b1", "b2", "c1"]
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert [marks(board, 3) for board in boards[:-1]] == [board_of(moves[:n], "3,3,3") for n in range(6)]
+    assert [at(board) for board in boards[:-1]] == [board_of(moves[:n], 3) for n in range(6)]
     assert re.findall(r"([XO]) plays (\w+)\.", ran.stdout) == [("XO"[n % 2], move) for n, move in enumerate(moves)]
     assert boards[-1].strip() == "Result 1-0."
 
 
+def test_replay_prints_the_record_as_one_json_object_that_is_read_again() -> None:
+    piped("a1\nb2\nundo\nc3\nresign\n", *THREE, *LIVE)
+    ran = piped("", "replay", "--json")
+    assert (ran.returncode, ran.stderr, ran.stdout.count("\n")) == (0, "", 1)
+    fields = json.loads(ran.stdout)
+    assert [event["event"] for event in fields["events"]] == ["moved", "moved", "took back", "moved", "resigned"]
+    assert (fields["game"], fields["moves"], fields["result"]) == ("3,3,3", ["a1", "c3"], "0-1")
+    Path("game.txt").write_text(str(record_from_json(ran.stdout)))
+    assert piped("", "replay", "game.txt", "--json").stdout == ran.stdout
+
+
 def graded(rules: naive.Game, order: list[int]) -> list[str]:
-    """What each move did, by minimax alone."""
+    """Return what each move did, by minimax alone."""
     grades = []
     for ply, cell in enumerate(order):
         board = naive.played(rules, order[:ply])
@@ -242,7 +319,7 @@ def graded(rules: naive.Game, order: list[int]) -> list[str]:
 
 
 @pytest.mark.parametrize("source", ["store", "search"])
-def test_review_grades_every_move_as_minimax_does(source: str, store3: Path) -> None:
+def test_review_prints_every_move_with_the_grade_that_minimax_gives(source: str, store3: Path) -> None:
     rules, rng, seen = naive.Game.named("3,3,3"), random.Random(6), set()
     given = ["--store", store3] if source == "store" else ["--live", "--time", "99"]
     for _ in range(12):
@@ -250,7 +327,7 @@ def test_review_grades_every_move_as_minimax_does(source: str, store3: Path) -> 
         while match.to_move:
             match.play(match.to_move, rng.choice(match.rules.legal(match.state)))
         save_record(Record(match), "game.txt")
-        ran = played("review", "game.txt", *given)
+        ran = piped("", "review", "game.txt", *given)
         assert (ran.returncode, ran.stderr) == (0, "")
         assert max(map(len, ran.stdout.splitlines())) <= 80
         grades = graded(rules, list(match.moves))
@@ -263,60 +340,42 @@ def test_review_grades_every_move_as_minimax_does(source: str, store3: Path) -> 
     assert seen >= {"best", *CHANGES.values()}
 
 
-@pytest.mark.parametrize("game", ["3,3,3", "4,4,4", "3,3,3,misere", "1,1,1", "15,15,5", "2,30,2"])
-def test_what_is_written_is_read_again(game: str) -> None:
-    rng = random.Random(game)
-    for _ in range(30):
-        match = Match(LineRules(parse_game(game)))
-        for _ in range(rng.randrange(12)):
-            if match.to_move:
-                match.play(match.to_move, rng.choice(match.rules.legal(match.state)))
-        record = Record(match, {"X": "human", "O": "oracle:3"}, None if match.over else rng.choice([None, "X", "O"]))
-        again = read_record(str(record))
-        assert (str(again), again.match.moves, again.resigned) == (str(record), match.moves, record.resigned)
-
-
-def test_a_write_that_fails_leaves_the_game_that_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("game.txt").write_text(WON)
-    record = Record(Match(LineRules(parse_game("3,3,3"))))
-    monkeypatch.setattr(os, "fsync", lambda handle: os.write(-1, b""))
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        save_record(record, "game.txt")
-    assert Path("game.txt").read_text() == WON
-
-
 def test_resume_keeps_remarks_and_writes_nothing_before_a_move() -> None:
     text = '# at the lake\n[Game "3,3,3"]\n# with tea\n[X "human"]\n[O "human"]\n1. a1   *\n'
     Path("game.txt").write_text(text)
-    played("resume", "game.txt", "--live", typed="zz\nhint\nredo\nsave other.txt\nquit\n")
+    piped("zz\nhint\nredo\nsave other.txt\nquit\n", "resume", "game.txt", "--live")
     assert Path("game.txt").read_text() == text
-    played("resume", "game.txt", "--live", typed="b2\n")
-    lines = Path("game.txt").read_text().splitlines()
-    assert [line for line in lines if line.startswith("#")] == ["# at the lake", "# with tea"]
-    assert lines[-1] == "1. a1 b2 *" or lines[-2:] == ["1. a1 b2", "*"]
+    piped("b2\n", "resume", "game.txt", "--live")
+    again = load_record("game.txt")
+    assert (again.remarks, moves_of(again)) == (("# at the lake", "# with tea"), ["a1", "b2"])
     assert "# with tea" in Path("other.txt").read_text()
 
 
 @pytest.mark.parametrize("tags", ['[X "evil:it"]\n[O "human"]', '[X "human"]\n[O "evil:it"]'])
-def test_a_record_does_not_load_what_it_names(tags: str) -> None:
+@pytest.mark.parametrize("command", ["resume", "replay", "review", "games"])
+def test_a_record_does_not_load_the_player_that_it_names(tags: str, command: str, games: Path, store3: Path) -> None:
     Path("evil.py").write_text("open('loaded', 'w').close()")
-    Path("game.txt").write_text(f'[Game "3,3,3"]\n{tags}\n\n1. a1 *\n')
-    ran = played("resume", "game.txt", "--live")
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (ran.returncode or -1, "", 1)
-    assert "'evil:it'" in ran.stderr
+    path = keep(games, "game", f'[Game "3,3,3"]\n{tags}\n\n1. a1 *\n', 1_500_000_000)
+    given = [] if command == "games" else [path]
+    ran = piped("", command, *given, *["--store", store3] * (command in ("resume", "review")))
+    if command == "resume":
+        assert refused(ran, 1, str(path), "'evil:it'")
+    else:
+        assert (ran.returncode, ran.stderr) == (0, "")
     assert not Path("loaded").exists()
 
 
-def test_a_game_without_a_move_says_nothing_of_keeping(home: Path) -> None:
+def test_a_game_without_a_move_mentions_no_keeping(home: Path) -> None:
     (home / "state").write_text("a file, where a folder should be")
-    ran = played(*HUMANS, "--game", "3,3,3", typed="hint\nquit\n")
+    ran = piped("hint\nquit\n", *THREE, *LIVE)
     assert (ran.returncode, ran.stderr, "kept" in ran.stdout) == (0, "", False)
 
 
-def test_a_game_that_is_resigned_is_kept_as_such_and_undo_opens_it_again(home: Path) -> None:
-    played(*HUMANS, "--game", "3,3,3", typed="a1\nresign\n")
-    assert (kept(home).resigned, kept(home).result) == ("O", "1-0")
-    path = next((home / "state" / "ttt4" / "games").glob("*.txt"))
-    played("resume", path, "--live", typed="undo\nquit\n")
-    assert (kept(home).resigned, moves_of(kept(home))) == (None, ["a1"])
-    assert not list(home.rglob("*.partial"))
+def test_a_game_that_is_resigned_is_kept_as_such_and_undo_opens_it_again(games: Path) -> None:
+    piped("a1\nresign\n", *THREE, *LIVE)
+    assert str(kept(games).match.outcome) == "X has won: O resigned"
+    assert kept(games).result == "1-0"
+    path = next(games.glob("*.txt"))
+    piped("undo\nquit\n", "resume", path, "--live")
+    assert (kept(games).match.outcome, moves_of(kept(games))) == (None, ["a1"])
+    assert not list(games.rglob("*.partial"))

@@ -1,5 +1,6 @@
-"""Reviews: every move graded by minimax's own scores, and the move that decided the match."""
+"""Reviews: every move graded by minimax's own scores, the move that decided the match, and how that is told."""
 
+import re
 from functools import cache
 from itertools import pairwise
 
@@ -8,29 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracle.grading import BEST, DRAW_LOST, FASTER, GAVE_WIN, SLOWER, WIN_LOST
 from oracle.oracle import Oracle
 from play.match import Match
-from play.review import (
-    BEST,
-    DRAW_LOST,
-    FASTER,
-    GAVE_WIN,
-    SLOWER,
-    UNKNOWN,
-    WIN_LOST,
-    Graded,
-    Review,
-    grade_of,
-    review,
-    told,
-)
-from play.rules import LineRules, LineState
+from play.review import UNKNOWN, Graded, Review, in_words, review_match
+from play.terminal.talk import explained, review_lines
+from solver.games.line_rules import LineRules, LineState
 from solver.games.notation import parse_game
-from solver.games.position import Position
+from solver.games.rules import set_up
 
 GAMES = ["3,3,3", "3,3,3,misere"]
 CHANGES = {(1, 0): GAVE_WIN, (0, -1): DRAW_LOST, (1, -1): WIN_LOST}
 WORSE = {1: SLOWER, -1: FASTER}
+OTHER = {"X": "O", "O": "X"}
 
 
 @cache
@@ -38,113 +29,127 @@ def oracle_of(name: str) -> Oracle:
     return Oracle(name, live=True, seconds=60)
 
 
-def match_of(name: str, cells: list[int]) -> Match[LineState]:
-    match = Match(LineRules(parse_game(name)))
+def match_of(name: str, cells: list[int], first: str = "X", board: str | None = None) -> Match[LineState]:
+    rules = LineRules(parse_game(name), first)
+    match = Match(rules, None if board is None else set_up(rules, board))
     for cell in cells:
         if match.to_move:
             match.play(match.to_move, cell)
     return match
 
 
-def reviewed(name: str, moves: str) -> Review:
+def reviewed(name: str, moves: str, first: str = "X") -> Review:
     """A review of a match whose moves are named."""
     game = parse_game(name)
-    return review(oracle_of(name), match_of(name, [game.cell(move) for move in moves.split()]).states)
+    return review_match(oracle_of(name), match_of(name, [game.cell(move) for move in moves.split()], first))
 
 
 def sign(score: int) -> int:
     return (score > 0) - (score < 0)
 
 
-def naive_grade(rules: naive.Game, board: str, child: str) -> str:
-    best, score = naive.score(rules, board), -naive.score(rules, child)
+def naive_grade(best: int, score: int) -> str:
     if best == score:
         return BEST
     return WORSE[sign(best)] if sign(best) == sign(score) else CHANGES[sign(best), sign(score)]
 
 
-def naive_outcome(rules: naive.Game, child: str) -> str:
-    score = naive.score(rules, child)
-    if not score:
-        return "a draw"
-    winner = naive.mover(child) if score > 0 else "XO"[naive.mover(child) == "X"]
-    plies = rules.cells + 1 - abs(score) - naive.stones(child)
-    moves = (plies + 1) // 2
-    words = f"{moves} move{'' if moves == 1 else 's'} ({plies} {'ply' if plies == 1 else 'plies'})"
-    return f"{winner} wins in {words}" if plies else f"{winner} has won"
+def meaning(outcome: str) -> tuple[str | None, int]:
+    """Who wins by what is told of a move, and in how many plies from then on."""
+    won = re.fullmatch(r"([XO]) (?:has won|wins in \d+ moves? \((\d+) (?:ply|plies)\))", outcome)
+    if not won:
+        assert outcome == "a draw"
+        return None, 0
+    return won[1], int(won[2] or 0)
 
 
-def check_move(name: str, number: int, board: str, child: str, graded: Graded) -> None:
+def check_move(name: str, board: str, child: str, graded: Graded) -> None:
     rules, game = naive.Game.named(name), parse_game(name)
-    cell = next(cell for cell, mark in enumerate(board) if child[cell] != mark)
-    best = naive.score(rules, board)
-    good = [c for c, mark in enumerate(board) if mark == "." and -naive.score(rules, naive.claim(board, c)) == best]
-    assert graded == Graded(
-        number, naive.mover(board), game.cell_name(cell), naive_grade(rules, board, child),
-        best, -naive.score(rules, child), naive_outcome(rules, child),
-        () if cell in good else tuple(map(game.cell_name, good)),
-    )  # fmt: skip
-    assert graded.changed == (sign(best) != sign(graded.after))
+    cells = [cell for cell, mark in enumerate(board) if mark == "."]
+    scores = {cell: -naive.score(rules, naive.claim(board, cell)) for cell in cells}
+    cell = next(cell for cell in cells if child[cell] != ".")
+    best, score, side = max(scores.values()), scores[cell], naive.mover(board)
+    better = [game.cell_name(cell) for cell in cells if scores[cell] == best] if score < best else []
+    assert (graded.side, graded.move) == (side, game.cell_name(cell))
+    assert (graded.before, graded.after) == (best, score)
+    assert graded.grade == naive_grade(best, score)
+    assert graded.better == tuple(better)
+    assert graded.changed == (sign(best) != sign(score))
+    winner = side if score > 0 else OTHER[side] if score < 0 else None
+    plies = rules.cells + 1 - abs(score) - naive.stones(child) if score else 0
+    assert meaning(graded.outcome) == (winner, plies)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_every_move_of_every_position_is_graded_by_its_exact_score(name: str) -> None:
-    rules, play = naive.Game.named(name), LineRules(parse_game(name)).play
+    rules = naive.Game.named(name)
     seen = set()
     for board in naive.canonical(naive.reachable(rules), naive.geometric(rules)):
-        state = LineState(Position(parse_game(name), *naive.masks(board)))
         for child in naive.children(rules, board):
             cell = next(cell for cell, mark in enumerate(board) if child[cell] != mark)
-            (graded,) = review(oracle_of(name), [state, play(state, cell)]).moves
-            check_move(name, 1, board, child, graded)
+            (graded,) = review_match(oracle_of(name), match_of(name, [cell], board=board)).moves
+            check_move(name, board, child, graded)
             seen.add(graded.grade)
     assert seen == {BEST, SLOWER, FASTER, GAVE_WIN, DRAW_LOST, WIN_LOST}
 
 
 @given(st.sampled_from(GAMES), st.permutations(range(9)))
 def test_a_match_is_graded_move_by_move_and_its_last_change_is_the_turning_point(name: str, order: list[int]) -> None:
-    rules, states = naive.Game.named(name), match_of(name, order).states
-    boards = [naive.board(rules, state.position.x, state.position.o) for state in states]
-    result = review(oracle_of(name), states)
+    rules, match = naive.Game.named(name), match_of(name, order)
+    boards = [naive.board(rules, state.position.x, state.position.o) for state in match.states]
+    result = review_match(oracle_of(name), match)
     assert result.exact
-    assert len(result.moves) == len(states) - 1
+    assert [graded.number for graded in result.moves] == list(range(1, len(boards)))
     turning = None
-    for graded, (number, (board, child)) in zip(result.moves, enumerate(pairwise(boards), 1), strict=True):
-        check_move(name, number, board, child, graded)
+    for graded, (board, child) in zip(result.moves, pairwise(boards), strict=True):
+        check_move(name, board, child, graded)
         if sign(naive.score(rules, board)) != -sign(naive.score(rules, child)):
             turning = graded
     assert result.turning_point == turning
 
 
+@given(st.sampled_from(GAMES), st.permutations(range(9)))
+def test_with_o_first_a_review_is_the_same_with_the_marks_exchanged(name: str, order: list[int]) -> None:
+    x_first, o_first = (review_match(oracle_of(name), match_of(name, order, first)).moves for first in "XO")
+    exchanged = str.maketrans("XO", "OX")
+    assert list(o_first) == [
+        graded._replace(side=OTHER[graded.side], outcome=graded.outcome.translate(exchanged)) for graded in x_first
+    ]
+
+
 @pytest.mark.parametrize(
-    ("name", "moves", "grades", "turning"),
+    ("moves", "grades", "turning"),
     [
-        ("3,3,3", "", [], None),
-        ("3,3,3", "b2 a1", [BEST, BEST], None),
-        ("3,3,3", "b2 b1", [BEST, DRAW_LOST], "b1"),
-        ("3,3,3", "b2 b1 b3", [BEST, DRAW_LOST, GAVE_WIN], "b3"),
+        ("", [], None),
+        ("b2 a1", [BEST, BEST], None),
+        ("b2 b1", [BEST, DRAW_LOST], "b1"),
+        ("b2 b1 b3", [BEST, DRAW_LOST, GAVE_WIN], "b3"),
     ],
 )
-def test_a_match_known_by_heart_is_graded_so(name: str, moves: str, grades: list[str], turning: str | None) -> None:
-    result = reviewed(name, moves)
+def test_a_match_known_by_heart_is_graded_so(moves: str, grades: list[str], turning: str | None) -> None:
+    result = reviewed("3,3,3", moves)
     assert [move.grade for move in result.moves] == grades
     assert (result.turning_point and result.turning_point.move) == turning
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_a_match_that_has_not_begun_has_no_turning_point(name: str) -> None:
-    assert review(oracle_of(name), match_of(name, []).states) == Review((), None, True)
+def test_a_move_that_was_taken_back_is_not_reviewed() -> None:
+    match = match_of("3,3,3", [4, 1])
+    match.undo()
+    match.play("O", 0)
+    match.resign("X")
+    assert [move.move for move in review_match(oracle_of("3,3,3"), match).moves] == ["b2", "a1"]
 
 
 def test_what_could_not_be_settled_is_neither_graded_nor_a_turning_point() -> None:
     with Oracle("6,6,5", live=True, seconds=0) as hasty:
-        result = review(hasty, match_of("6,6,5", [0, 14]).states)
+        result = review_match(hasty, match_of("6,6,5", [0, 14]))
     assert [move.grade for move in result.moves] == [UNKNOWN, UNKNOWN]
     assert [(move.outcome, move.better, move.changed) for move in result.moves] == [("", (), False)] * 2
     assert (result.turning_point, result.exact) == (None, False)
 
 
 X_HAS_FOUR, O_HAS_FOUR = [0, 1, 2, 3], [12, 13, 14, 15]
+EACH_HAS_FOUR = [cell for pair in zip(X_HAS_FOUR, O_HAS_FOUR, strict=True) for cell in pair]
 NEXT = [
     # the moves when each can complete five, how the first is graded, what it led to, and what had been better
     ([4], UNKNOWN, "X has won", ()),
@@ -157,28 +162,15 @@ NEXT = [
 def test_of_what_is_not_settled_only_a_certain_loss_in_place_of_a_certain_win_is_graded(
     cells: list[int], grade: str, outcome: str, better: tuple[str, ...]
 ) -> None:
-    begun = [cell for pair in zip(X_HAS_FOUR, O_HAS_FOUR, strict=True) for cell in pair]
+    begun = len(EACH_HAS_FOUR)
     with Oracle("6,6,5", live=True, seconds=0) as hasty:
-        result = review(hasty, match_of("6,6,5", [*begun, *cells]).states)
-    move = result.moves[len(begun)]
+        result = review_match(hasty, match_of("6,6,5", [*EACH_HAS_FOUR, *cells]))
+    move = result.moves[begun]
     assert (move.grade, move.outcome, move.better) == (grade, outcome, better)
     assert move.before == 28, "that there is a win is certain"
-    assert [other.grade for other in result.moves[len(begun) + 1 :]] == [UNKNOWN] * (len(cells) - 1)
+    assert [other.grade for other in result.moves[begun + 1 :]] == [UNKNOWN] * (len(cells) - 1)
     assert result.turning_point == (move if grade == WIN_LOST else None)
     assert not result.exact
-
-
-@pytest.mark.parametrize("grade", [BEST, SLOWER, FASTER, GAVE_WIN, DRAW_LOST, WIN_LOST, UNKNOWN])
-def test_three_grades_change_the_outcome(grade: str) -> None:
-    graded = Graded(1, "X", "a1", grade, 0, 0, "", ())
-    assert graded.changed is (grade in CHANGES.values())
-
-
-@given(st.integers(-17, 17), st.integers(-17, 17))
-def test_a_grade_is_the_change_of_outcome_or_of_speed(one: int, other: int) -> None:
-    best, score = max(one, other), min(one, other)
-    change = CHANGES.get((sign(best), sign(score)))
-    assert grade_of(best, score) == (BEST if best == score else change or WORSE[sign(best)])
 
 
 @pytest.mark.parametrize(
@@ -192,4 +184,86 @@ def test_a_grade_is_the_change_of_outcome_or_of_speed(one: int, other: int) -> N
     ],
 )
 def test_a_score_is_told_in_words(score: int, plies: int | None, side: str, words: str) -> None:
-    assert told(score, plies, side) == words
+    assert in_words(score, plies, side, "XO") == words
+
+
+def told(review: Review) -> str:
+    """The lines of a review, joined."""
+    return " ".join(" ".join(review_lines(review)).split())
+
+
+@given(st.sampled_from(GAMES), st.permutations(range(9)))
+def test_better_moves_than_the_turning_point_would_have_won_a_win_or_held_a_draw(name: str, order: list[int]) -> None:
+    rules, game = naive.Game.named(name), parse_game(name)
+    review = review_match(oracle_of(name), match_of(name, order))
+    if not review.turning_point:
+        return
+    number = review.turning_point.number
+    board = naive.played(rules, order[: number - 1])
+    best = naive.score(rules, board)
+    better = [cell for cell in range(9) if board[cell] == "." and -naive.score(rules, naive.claim(board, cell)) == best]
+    assert best >= 0, "a lost game cannot be lost once more"
+    assert told(review).endswith(
+        f"The turning point was {naive.mover(board)}'s {game.cell_name(order[number - 1])} (move {(number + 1) // 2}): "
+        f"it {review.turning_point.grade}. {', '.join(map(game.cell_name, better))} would have "
+        f"{'won' if best > 0 else 'held the draw'}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "moves", "turning_point"),
+    [
+        ("3,3,3", "b2 b1",
+         "O's b1 (move 1): it turned a draw into a loss. a1, c1, a3, c3 would have held the draw."),
+        ("3,3,3", "b2 b1 b3", "X's b3 (move 2): it gave away a win. a1, c1, a2, c2, a3, c3 would have won."),
+        ("3,3,3", "a1 c1 b1", "X's b1 (move 2): it turned a win into a loss. a2, a3, c3 would have won."),
+    ],
+)  # fmt: skip
+def test_a_turning_point_known_by_heart_is_told_so(name: str, moves: str, turning_point: str) -> None:
+    assert told(reviewed(name, moves)).endswith(f" The turning point was {turning_point}")
+
+
+NOT_BEST = """\
+1. O b1: turned a draw into a loss, X wins in 3 moves (5 plies). a1, c1, a3, c3
+   would have been better.
+2. X b3: gave away a win, a draw. a1, c1, a2, c2, a3, c3 would have been
+   better.
+"""
+SUMMARY = """\
+X made 2 moves: 1 best, 1 that changed the outcome.
+O made 2 moves: 1 best, 1 that changed the outcome.
+The turning point was X's b3 (move 2): it gave away a win. a1, c1, a2, c2, a3,
+  c3 would have won.
+"""
+
+
+def test_a_review_tells_the_moves_that_were_not_best_or_all_of_them_and_then_a_summary() -> None:
+    review = reviewed("3,3,3", "b2 b1 b3 a1")
+    assert "\n".join([*review_lines(review), ""]) == NOT_BEST + SUMMARY
+    assert "\n".join([*review_lines(review, every=True), ""]) == (
+        f"1. X b2: best, a draw.\n{NOT_BEST}2. O a1: best, a draw.\n{SUMMARY}"
+    )
+
+
+def test_a_review_says_that_a_store_would_settle_what_was_not_settled_in_time() -> None:
+    with Oracle("6,6,5", live=True, seconds=0) as hasty:
+        review = review_match(hasty, match_of("6,6,5", [*EACH_HAS_FOUR, 35, 16]))
+    assert "Not every position could be settled in time; a store would settle them." in list(review_lines(review))
+    assert told(review).endswith("X's f6 (move 5): it turned a win into a loss. e1 would have won.")
+
+
+def test_a_match_without_a_change_has_no_turning_point_to_tell() -> None:
+    assert told(reviewed("3,3,3", "b2 a1")) == (
+        "X made 1 move: 1 best, 0 that changed the outcome. O made 1 move: 1 best, 0 that changed the outcome."
+    )
+    assert told(reviewed("3,3,3", "")) == ""
+
+
+def test_a_graded_move_is_told_within_79_columns_with_at_most_six_better_ones() -> None:
+    better = ("a1", "b1", "c1", "d1", "a2", "b2", "c2")
+    text = explained(Graded(3, "X", "d4", DRAW_LOST, 0, -5, "O wins in 4 moves (8 plies)", better))
+    assert " ".join(text.split()) == (
+        "2. X d4: turned a draw into a loss, O wins in 4 moves (8 plies). "
+        "a1, b1, c1, d1, a2, b2 ... would have been better."
+    )
+    assert max(map(len, text.splitlines())) <= 79

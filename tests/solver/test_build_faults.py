@@ -234,3 +234,103 @@ def test_an_interrupt_ends_a_build_with_one_line_and_leaves_what_was_solved(tmp_
         if game == "4,5,4" and building.returncode != 130:
             bad.append(f"{game} was not interrupted")
     assert bad == []
+
+
+def test_files_of_like_names_are_left_alone_and_those_of_a_killed_build_are_cleared(tmp_path: Path) -> None:
+    theirs = [
+        "s.new",
+        "s.tmp",
+        ".s.new",
+        ".s.0123456789abcdef",
+        ".s.zz23456789abcdef.ttt4-new",
+        ".t.0123456789abcdef.ttt4-new",
+    ]
+    for name in theirs:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / ".s.0123456789abcdef.ttt4-new").write_text("left by a killed build")
+    build_store(THREE, tmp_path / "s", jobs=1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*theirs, "s"])
+    assert {(tmp_path / name).read_text() for name in theirs} == {"mine"}
+
+
+def test_a_link_stays_a_link_and_what_it_leads_to_is_built(tmp_path: Path, run: Any) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there" / "s")
+    for more in ([], ["--force"]):
+        ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "link", *more)
+        assert ran.code == 0
+        assert f"is a link: building {tmp_path / 'there' / 's'}" in ran.err
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["link", "s", "there"]
+
+
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path, run: Any) -> None:
+    os.mkfifo(tmp_path / "s")
+    for path in (tmp_path / "s", "/dev/null"):
+        ran = run(main, "build", "--game", "3,3,3", "--store", path, "--force")
+        assert (ran.code, "delete it first" in ran.err) == (1, True)
+    assert (tmp_path / "s").is_fifo()
+
+
+def test_a_name_that_lmdb_cannot_take_is_refused_before_solving(tmp_path: Path, run: Any) -> None:
+    ran = run(main, "build", "--game", "3,3,3", "--store", os.fsdecode(bytes(tmp_path) + b"/\xff"))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert "only names in UTF-8" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_build_takes_no_more_address_space_than_it_needs(solve_process: Any, tmp_path: Path, store4: Path) -> None:
+    limited = ["bash", "-c", 'ulimit -v 4000000; exec "$@"', "-", str(Path(sys.executable).with_name("ttt4-solve"))]
+    ran = subprocess.run(
+        [*limited, "build", "--store", tmp_path / "s", "--jobs", "2"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert intact(tmp_path / "s", digest_of(store4))
+
+
+def test_a_full_disk_is_called_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import lmdb
+
+    from solver.store import writer
+
+    def failing(*_: object) -> None:
+        raise lmdb.Error("mdb_txn_commit: Input/output error")
+
+    with pytest.raises(StoreUnwritable, match="Input/output error"), writer.writing(tmp_path / "s"):
+        failing()
+    monkeypatch.setattr(writer, "_NO_ROOM", 1 << 60)
+    with pytest.raises(StoreUnwritable, match="No space left on device"), writer.writing(tmp_path / "s"):
+        failing()
+
+
+def flipped_kernels(cache: Path, count: int) -> Iterator[tuple[Path, int]]:
+    """Random bits of the files of cached kernels: their indexes, their code and their digests."""
+    rng = random.Random(8)
+    files = sorted(file for file in cache.rglob("*.nb*") if file.is_file())
+    for _ in range(count):
+        file = rng.choice(files)
+        yield file, rng.randrange(8 * file.stat().st_size)
+
+
+@pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.slow)])
+def test_a_flipped_bit_in_a_cached_kernel_changes_nothing(count: int, tmp_path: Path, store3: Path) -> None:
+    from solver.kernels.cache import CACHE
+
+    good, cache, right = tmp_path / "good", tmp_path / "cache", digest_of(store3)
+    shutil.copytree(CACHE, good)
+    wrong = []
+    for number, (file, bit) in enumerate(flipped_kernels(good, count)):
+        shutil.rmtree(cache, ignore_errors=True)
+        shutil.copytree(good, cache)
+        altered = cache / file.relative_to(good)
+        content = bytearray(altered.read_bytes())
+        content[bit // 8] ^= 1 << bit % 8
+        altered.write_bytes(content)
+        command = [Path(sys.executable).with_name("ttt4-solve"), "build", "--game", "3,3,3", "--force", "--jobs", "1"]
+        ran = subprocess.run(
+            [*command, "--store", tmp_path / "s"], env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if ran.returncode or "Traceback" in ran.stderr or not intact(tmp_path / "s", right):
+            wrong.append((number, file.name, bit, ran.returncode, ran.stderr))
+    assert wrong == []

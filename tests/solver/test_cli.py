@@ -10,7 +10,7 @@ import click
 import pytest
 
 import oracle.cli.main
-import play.cli
+import play.cli.main
 import solver.cli.main
 from solver.games.lines import grid
 from solver.index.places import UNREACHED, page_size
@@ -45,7 +45,7 @@ def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Com
 
 ALL = [
     pair
-    for name, command in (("ttt4-solve", SOLVE), ("ttt4-query", QUERY), ("ttt4-play", play.cli.main))
+    for name, command in (("ttt4-solve", SOLVE), ("ttt4-query", QUERY), ("ttt4-play", play.cli.main.main))
     for pair in commands(command, name)
 ]
 

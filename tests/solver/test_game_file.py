@@ -25,6 +25,7 @@ from solver.games.position import Position, cells_of
 from solver.index.symmetry import LARGEST, symmetries
 from solver.proof.build import build_store
 from solver.store.store import Store
+from solver.text import shown
 
 GAMES = Path(__file__).parents[2] / "data" / "games"
 SHIPPED = ["affine3", "affine4", "corners", "cross", "cube3", "fano", "projective3", "torus4"]
@@ -256,7 +257,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nope", "folder/fano", "fano.txt", "a" * 300])
 def test_a_name_of_no_game_is_refused_and_those_that_there_are_are_named(name: str) -> None:
-    with pytest.raises(GameError, match=f"no game '{name[:60]}': there are {', '.join(SHIPPED)}; or write") as refusal:
+    with pytest.raises(GameError, match=f"no game {shown(name)}: there are {', '.join(SHIPPED)}; or write") as refusal:
         parse_game(name)
     assert refusal.value.exit_code == 2
 
@@ -351,7 +352,7 @@ def test_a_mark_of_byte_order_before_the_text_is_no_fault(kept: Path) -> None:
 def test_a_number_of_thousands_of_digits_is_refused_in_one_line(key: str, tmp_path: Path) -> None:
     fields = {"about": '"A game."', "board": '["..."]', key: "0x" + 5000 * "f"}
     (tmp_path / "huge.toml").write_text("".join(f"{name} = {value}\n" for name, value in fields.items()))
-    with pytest.raises(GameError, match="a number of thousands of digits"):
+    with pytest.raises(GameError, match="<int>"):
         parse_game(str(tmp_path / "huge.toml"))
 
 

@@ -125,7 +125,7 @@ def test_exactly_the_boards_that_some_game_reaches_are_accepted(name: str) -> No
         ("4,4,4", "X...", r"board 'X...' has 4 cells: 4,4,4 has 16"),
         ("4,4,4", "", r"board '' has 0 cells: 4,4,4 has 16"),
         ("4,4,4", "17", r"board '17' has 17 cells: 4,4,4 has 16"),
-        ("4,4,4", "X" * 200, r"board 'X{60}\.\.\.' is too long: 4,4,4 has 16 cells"),
+        ("4,4,4", "X" * 200, r"board 'X{55}\.\.\.' is too long: 4,4,4 has 16 cells"),
         ("4,4,4", "..../..../....", r"rows of 4, 4, 4 cells: 4,4,4 has 4 rows of 4"),
         ("4,4,4", ".../...../..../....", r"rows of 3, 5, 4, 4 cells: 4,4,4 has 4 rows of 4"),
         ("3,4,3", ".../.../.../...", r"rows of 3, 3, 3, 3 cells: 3,4,3 has 3 rows of 4"),

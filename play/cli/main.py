@@ -1,0 +1,86 @@
+"""`ttt4-play`: begin a game at the prompt, or run a subcommand."""
+
+import time
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from oracle.cli.options import live_option, time_option
+from play.cli.arena import arena
+from play.cli.options import game_option, seed_option
+from play.cli.recorded import games, replay, resume, review
+from play.cli.starting import play_record
+from play.kept import new_files
+from play.match import Match
+from play.players.player import BEST_LEVEL
+from play.records import Record, with_first
+from solver import __version__
+from solver.cli.console import command_errors, plain_where_asked, store_option
+from solver.games.line_rules import LineRules
+from solver.games.rules import Rules, set_up
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@game_option
+@click.option("--x", default="human", show_default=True, metavar="PLAYER", help="Who plays X, or the first side.")
+@click.option("--o", metavar="PLAYER", help="Who plays O, or the second side.  [default: oracle]")
+@click.option("--level", type=click.IntRange(0, BEST_LEVEL), help="The oracle's level, 0 (random) to 10 (perfect).")
+@click.option("--first", type=click.Choice(["X", "O"], case_sensitive=False), help="Who begins.  [default: X]")
+@click.option("--board", help="The board to start from, such as X.../.O../..../.... .")
+@seed_option
+@store_option
+@live_option
+@time_option
+@click.version_option(__version__, prog_name="ttt4-play")
+@click.pass_context
+def main(
+    context: click.Context, rules: Rules[Any], x: str, o: str | None, level: int | None, first: str | None,
+    board: str | None, seed: str | None, store: str | None, live: bool, seconds: float,
+) -> None:  # fmt: skip
+    """Play 4x4 tic-tac-toe, or another game, in the terminal: by default you are X and the oracle is O.
+
+    PLAYER is human, random, rules (win, block, then the middle), search (looks ahead, without a store),
+    oracle (never errs), oracle:0 to oracle:10, first (the oracle without its traps), or your own MODULE:NAME.
+
+    Every game is kept as it goes: ttt4-play resume continues one that was interrupted.
+    """
+    plain_where_asked()
+    if context.invoked_subcommand:
+        _refuse_options_before(context)
+    else:
+        _begin(rules, x, o, level, first, board, seed, store, live, seconds)
+
+
+for _command in (resume, review, replay, games, arena):
+    main.add_command(_command)
+
+
+@command_errors  # and not main, which ends before a subcommand begins its work
+def _begin(
+    rules: Rules[Any], x: str, o: str | None, level: int | None, first: str | None, board: str | None,
+    seed: str | None, store: str | None, live: bool, seconds: float,
+) -> None:  # fmt: skip
+    lines = isinstance(rules, LineRules)
+    names = dict(zip(rules.sides, (x, o or ("oracle" if lines else "random")), strict=False))
+    if level is not None:
+        levelled = {side: f"oracle:{level}" if name == "oracle" else name for side, name in names.items()}
+        if levelled == names:
+            raise click.UsageError("--level is the oracle's, and the oracle does not play: add --o oracle")
+        names = levelled
+    if first:
+        rules = with_first(rules, first)
+    match = Match(rules, set_up(rules, board) if board is not None else None)
+    record = Record(match, {**names, "Date": time.strftime("%Y-%m-%d")})
+    play_record(record, new_files(), seed, store, live, seconds)
+
+
+def _refuse_options_before(context: click.Context) -> None:
+    """Raise UsageError if an option stands before a subcommand, where it would have no effect."""
+    name = context.invoked_subcommand or ""
+    accepted = {option for parameter in main.commands[name].params for option in parameter.opts}
+    for option in context.command.params:
+        if option.name and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            given = option.opts[0]
+            advice = f"write it behind {name}" if given in accepted else f"{name} does not have it: leave it out"
+            raise click.UsageError(f"{given} stands before {name}: {advice}")

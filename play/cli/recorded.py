@@ -1,0 +1,144 @@
+"""`ttt4-play resume`, `review`, `replay` and `games`: what can be done with recorded games."""
+
+import json
+import sys
+import time
+from typing import Any
+
+import click
+
+from oracle.cli.options import live_option, time_option
+from play.cli.options import own_game_option, seed_option
+from play.cli.starting import play_record
+from play.kept import Kept, kept_games, last_kept, new_files
+from play.match import Match
+from play.picture import picture
+from play.players.player import may_resume
+from play.players.roster import Roster, lines_of
+from play.records import load_record
+from play.terminal.talk import review_lines, say
+from solver.cli.console import command_errors, store_option
+from solver.errors import Ttt4Error
+from solver.games.rules import Rules
+from solver.text import printable
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path())
+@own_game_option
+@seed_option
+@store_option
+@live_option
+@time_option
+@command_errors
+def resume(
+    file: str | None, rules: Rules[Any] | None, seed: str | None, store: str | None, live: bool, seconds: float
+) -> None:
+    """Continue the game in FILE, or the last one that did not end."""
+    path = file or last_kept(rules, to_resume=True)
+    record = load_record(path, rules)
+    for side in record.match.rules.sides:
+        name = record.tags.setdefault(side, "human")
+        if not may_resume(name):
+            raise Ttt4Error(f"{path!r} was played by {name!r}: a file cannot make this program load code")
+    date = f" of {record.tags['Date']}" if "Date" in record.tags else ""
+    say(f"Continuing the game{date} in {path}.")
+    play_record(record, new_files(path), seed, store, live, seconds)
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path())
+@own_game_option
+@store_option
+@live_option
+@time_option
+@command_errors
+def review(file: str | None, rules: Rules[Any] | None, store: str | None, live: bool, seconds: float) -> None:
+    """Grade every move of the game in FILE, or of the last game, by exact scores, and name the turning point."""
+    from play.review import review_match
+
+    match = load_record(file or last_kept(rules), rules).match
+    lines_of(match.rules, "an oracle that could review it")
+    with Roster(match.rules, store, live=live, seconds=seconds) as roster:
+        say(f"{picture(match.rules, match.state)}\n")
+        for line in review_lines(review_match(roster.oracle(), match), every=True):
+            say(line)
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path())
+@own_game_option
+@click.option("--json", "as_json", is_flag=True, help="The record as one JSON object.")
+@command_errors
+def replay(file: str | None, rules: Rules[Any] | None, as_json: bool) -> None:
+    """Step through the game in FILE, or the last game: Enter for the next move, b for the previous, q to leave."""
+    record = load_record(file or last_kept(rules), rules)
+    if as_json:
+        click.echo(json.dumps(record.as_dict()))
+        return
+    stepping = sys.stdin.isatty() and sys.stdout.isatty()
+    at = 0
+    while at <= len(record.match.moves):
+        say(_step_of(record.match, at))
+        if not stepping:
+            at += 1
+            continue
+        try:
+            word = input("Enter, b or q> ").strip().lower()
+        except EOFError:
+            return
+        if word.startswith("q"):
+            return
+        at = max(at - 1, 0) if word.startswith("b") else at + 1
+    ending = f" ({record.match.outcome})" if record.match.given_up else ""
+    say(f"Result {record.result}{ending}.")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@command_errors
+def games(as_json: bool) -> None:
+    """List the games that were kept, the last one first."""
+    found = False
+    for kept in kept_games():
+        found = True
+        click.echo(json.dumps(_kept_dict(kept)) if as_json else _kept_line(kept))
+    if not found and not as_json:
+        click.echo("No game is kept yet: ttt4-play begins one.", err=True)
+
+
+def _step_of(match: Match[Any], at: int) -> str:
+    """Return the state after so many moves, drawn, and the move that led to it."""
+    rules, who = match.rules, ""
+    if at:
+        who = f"{rules.to_move(match.states[at - 1])} plays {rules.write(match.moves[at - 1])}. "
+    return f"{picture(rules, match.states[at])}\n\nMove {at} of {len(match.moves)}. {who}\n"
+
+
+def _kept_line(kept: Kept) -> str:
+    played = time.strftime("%Y-%m-%d %H:%M", time.localtime(kept.played))
+    if kept.own_game_tags:
+        tags = kept.own_game_tags
+        return (
+            f"{played}  {printable(tags['Game']):10} your own game {printable(tags.get('Result', ''))}\n  {kept.path}"
+        )
+    if kept.record is None:
+        return f"{played}  cannot be read\n  {kept.problem}"
+    match, tags = kept.record.match, kept.record.tags
+    sides = ", ".join(f"{side} {printable(tags.get(side, 'human'))}" for side in match.rules.sides)
+    count = f"{len(match.moves)} move{'s' * (len(match.moves) != 1)}"
+    return f"{played}  {match.rules.name:10} {sides:26} {count:9} {kept.record.result}\n  {kept.path}"
+
+
+def _kept_dict(kept: Kept) -> dict[str, Any]:
+    fields: dict[str, Any] = {"file": kept.path, "played": int(kept.played)}
+    if kept.own_game_tags:
+        return fields | {"game": kept.own_game_tags["Game"], "result": kept.own_game_tags.get("Result")}
+    if kept.record is None:
+        return fields | {"error": kept.problem}
+    match, tags = kept.record.match, kept.record.tags
+    players = {side: tags.get(side, "human") for side in match.rules.sides}
+    return fields | {
+        "game": match.rules.name, "players": players, "moves": len(match.moves), "result": kept.record.result,
+        "can_go_on": kept.can_go_on,
+    }  # fmt: skip

@@ -1,0 +1,43 @@
+"""Start a match at the prompt, and offer to build the store that is missing."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+
+from oracle.oracle import QUICK_CELLS
+from play.players.roster import Roster
+from play.records import Record
+from play.terminal.prompt import Prompt
+from solver.folders import find_store, is_named, store_path
+from solver.games.line_rules import LineRules
+from solver.games.lines import SOLVABLE_CELLS
+
+
+def play_record(
+    record: Record, files: Iterator[str | None], seed: str | None, store: str | None, live: bool, seconds: float
+) -> None:
+    """Let a record's match go on at the prompt, between the players that its tags name."""
+    rules = record.match.rules
+    with Roster(rules, store, live=live, seconds=seconds) as roster:
+        if isinstance(rules, LineRules) and not live and rules.game.cells <= SOLVABLE_CELLS:
+            if not is_named(store):
+                _offer_store(rules)
+            roster.oracle()  # so that a missing store is reported at once
+        Prompt(roster, record, files, seed if seed is not None else time.time_ns()).run()
+
+
+def _offer_store(rules: LineRules) -> None:
+    """Where there is no store, and a person to ask, offer to build it if that takes only seconds."""
+    game, asking = rules.game, sys.stdin.isatty() and sys.stdout.isatty()
+    if not asking or game.cells > QUICK_CELLS or os.path.exists(find_store(game)):
+        return
+    try:
+        answer = input(f"There is no store for {game.name} yet. Build it now, in a few seconds? [Y/n] ")
+    except EOFError:
+        return
+    if answer.strip().lower() in ("", "y", "yes"):
+        import subprocess  # only now: this is done once
+
+        command = [sys.executable, "-c", "from solver.start import solve; solve()", "build", "--game", game.notation]
+        subprocess.run([*command, "--store", store_path(game)], stdout=subprocess.DEVNULL, check=False)

@@ -1,0 +1,183 @@
+"""A game that is not about lines, in one file: played, recorded, resumed, replayed, listed and met in the arena."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from sessions import KEPT, killed, piped, refused
+
+FILE = Path(__file__).with_name("nim.py")
+NIM = ["--game", "nim:Nim"]
+HUMANS = [*NIM, "--x", "human", "--o", "human"]
+ONLY_LINES = "nly games of lines have "
+PERFECT = """
+class Perfect:
+    def __init__(self, rules, seed):
+        self.rules = rules
+
+    def choose(self, state):
+        return state.left % 4 or 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(home: Path) -> None:
+    """Stand in a folder with the game and an own player of it."""
+    shutil.copy(FILE, "nim.py")
+    Path("mine.py").write_text(PERFECT)
+
+
+@pytest.fixture
+def kept(games: Path) -> Path:
+    """Keep a game of two people, in which X took 2 and O took 3, and return its file."""
+    piped("2\n3\n", *HUMANS)
+    (path,) = games.iterdir()
+    return path
+
+
+def heaps(said: str) -> list[str]:
+    """Return the states that were drawn, one after the other."""
+    return re.findall(r"^(\d [XO])$", said, re.M)
+
+
+def test_a_whole_game_is_one_file_of_fewer_than_60_lines() -> None:
+    assert len(FILE.read_text().splitlines()) < 60
+
+
+def test_it_is_played_at_the_prompt_to_its_end() -> None:
+    ran = piped("3\n1\n2\n1\n", *HUMANS)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("nim:Nim: X human, O human. Moves are 1, 2, 3 and so on;")
+    assert heaps(ran.stdout) == ["7 X", "4 O", "3 X", "1 O", "0 X"]
+    assert "\nO has won: O took the last.\n" in ran.stdout
+    assert "X made" not in ran.stdout, "no oracle could review it"
+
+
+def test_a_machine_plays_it_by_default_because_there_is_no_oracle_of_it() -> None:
+    ran = piped("3\nquit\n", *NIM, "--seed", "1")
+    assert "nim:Nim: X human, O random." in ran.stdout
+    assert re.search(r"^X> O plays [123]\.$", ran.stdout, re.M)
+    assert ran.stdout.endswith(KEPT)
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [("4", "Nobody can take 4: take 1, 2 or 3."), ("99", "Nobody can take 99: take 1, 2 or 3."),
+     ("two", "Cannot take 'two': write 1, 2 or 3. Or type help."), ("b2", "Cannot take 'b2': write 1, 2 or 3.")],
+)  # fmt: skip
+def test_a_wrong_move_is_refused_in_the_game_s_own_words(word: str, why: str) -> None:
+    ran = piped(f"{word}\nquit\n", *HUMANS)
+    assert f"X> {why}" in ran.stdout
+    assert heaps(ran.stdout) == ["7 X"]
+
+
+def test_more_than_the_heap_has_is_refused_in_the_game_s_own_words() -> None:
+    ran = piped("3\n3\n2\nquit\n", *HUMANS)
+    assert "X> The heap has only 1 left.\n" in ran.stdout
+
+
+def test_moves_are_taken_back_made_again_and_resigned() -> None:
+    ran = piped("2\n3\nundo\nredo\nundo\n1\nrestart\nresign\n", *HUMANS)
+    assert heaps(ran.stdout) == ["7 X", "5 O", "2 X", "5 O", "2 X", "5 O", "4 X", "7 X"]
+    assert "\nX> O has won: X resigned.\n" in ran.stdout
+
+
+@pytest.mark.parametrize("word", ["hint", "show", "why", "review", "lines", "lines b2"])
+def test_a_word_that_is_for_games_of_lines_says_so_in_one_line(word: str) -> None:
+    ran = piped(f"1\n{word}\nquit\n", *HUMANS)
+    said = ran.stdout.split("O> ")[1]
+    assert f"O{ONLY_LINES}" in said
+    assert (said.count("\n"), "nim:Nim is not one." in said, ran.stderr) == (1, True, "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--o oracle", "--o oracle:3", "--x rules", "--o search", "--o first", "--first O",
+     "arena --x random --o oracle", "arena --x rules --o random", "arena --all random,first,mine:Perfect"],
+)  # fmt: skip
+def test_a_player_or_an_option_that_is_for_games_of_lines_says_so_in_one_line(words: str) -> None:
+    command = ["arena"] if "arena" in words else []
+    ran = piped("", *command, *NIM, *words.removeprefix("arena ").split())
+    assert refused(ran, 2, "nim:Nim says itself who begins" if "--first" in words else ONLY_LINES)
+
+
+def test_a_heap_to_start_from_is_read_by_the_game(games: Path) -> None:
+    ran = piped("3\n", *HUMANS, "--board", "5 O")
+    assert heaps(ran.stdout) == ["5 O", "2 X"]
+    (path,) = games.iterdir()
+    assert '[Board "5 O"]' in path.read_text()
+    assert refused(piped("", *NIM, "--board", "8 X"), 2, "no heap '8 X'", "'7 X'")
+    assert refused(piped("", *NIM, "--board", "0 X"), 2, "'0 X' cannot be played on: O took the last")
+
+
+def test_it_is_recorded_as_text(kept: Path) -> None:
+    tags, _, moves = kept.read_text().partition("\n\n")
+    assert tags.splitlines()[:3] == ['[Game "nim:Nim"]', '[X "human"]', '[O "human"]']
+    assert moves == "1. 2 3 *\n"
+
+
+def test_a_game_that_was_killed_is_resumed_to_its_end(games: Path) -> None:
+    killed(["2", "3", "undo", "1"], *HUMANS)
+    (path,) = games.iterdir()
+    ran = piped("1\n3\n", "resume", *NIM)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert str(path) in ran.stdout.splitlines()[0]
+    assert heaps(ran.stdout) == ["4 X", "3 O", "0 X"]
+    assert "\nO has won: O took the last.\n" in ran.stdout
+    assert path.read_text().endswith("\n\n1. 2 3 undo\n1... 1\n2. 1 3 0-1\n")
+
+
+def test_it_is_replayed_step_by_step_and_as_json(kept: Path) -> None:
+    ran = piped("", "replay", *NIM)
+    assert (ran.returncode, ran.stderr, heaps(ran.stdout)) == (0, "", ["7 X", "5 O", "2 X"])
+    assert re.findall(r"([XO]) plays (\d)\.", ran.stdout) == [("X", "2"), ("O", "3")]
+    record = json.loads(piped("", "replay", *NIM, kept, "--json").stdout)
+    assert (record["game"], record["moves"], record["state"]) == ("nim:Nim", ["2", "3"], "2 X")
+
+
+def test_games_lists_it_without_loading_its_code(kept: Path) -> None:
+    Path("nim.py").write_text("open('loaded', 'w').close()")
+    ran = piped("", "games")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert re.fullmatch(rf"\S+ \S+  nim:Nim +your own game \*\n  {kept}\n", ran.stdout)
+    listed = json.loads(piped("", "games", "--json").stdout)
+    assert listed == {"file": str(kept), "played": listed["played"], "game": "nim:Nim", "result": "*"}
+    assert not Path("loaded").exists()
+
+
+@pytest.mark.parametrize("command", ["resume", "replay", "review"])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_record_alone_never_loads_the_code_and_says_what_to_type(command: str, named: bool, kept: Path) -> None:
+    Path("nim.py").write_text("open('loaded', 'w').close()")
+    ran = piped("", command, *[kept] * named)
+    assert refused(ran, 2 if named else 1, str(kept), "add --game nim:Nim")
+    assert not Path("loaded").exists()
+
+
+def test_the_command_review_says_that_it_is_for_games_of_lines(kept: Path) -> None:
+    assert refused(piped("", "review", *NIM), 2, ONLY_LINES, "nim:Nim is not one")
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_in_the_arena_a_perfect_own_player_always_wins_as_x(swap: bool) -> None:
+    names = ["--x", "mine:Perfect", "--o", "random"]
+    ran = piped("", "arena", *NIM, *names, "--games", 60, *["--swap"] * swap, "--json")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    met = json.loads(ran.stdout)["meetings"][0]
+    perfect, rival = met["players"]
+    assert (perfect["forfeits"], rival["forfeits"], perfect["draws"]["count"]) == ([], [], 0)
+    assert (perfect["kept"], rival["kept"]) == (None, None), "only an oracle grades moves"
+    if swap:
+        assert perfect["wins"]["count"] >= 30, "at least as X"
+    else:
+        assert perfect["wins"]["count"] == 60
+    assert met["plies"]["max"] <= 7
+
+
+def test_the_arena_prints_a_cross_table_of_it() -> None:
+    Path("other.py").write_text(PERFECT.replace("or 1", "or 2"))
+    ran = piped("", "arena", *NIM, "--all", "random,mine:Perfect,other:Perfect", "--games", 20)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines()[3].split()[:2] == ["3", "random"]

@@ -1,0 +1,112 @@
+"""Standard streams that are closed, full, or closed by their reader: no work is lost, and none is claimed."""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from solver.games.lines import grid
+from solver.store.store import Store
+
+BIN = Path(sys.executable).parent
+THREE = ["--game", "3,3,3"]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Callable[..., tuple[int, bytes, bytes]]:
+    """Run a command with redirections in a shell: its own exit code, and what came out of the pipeline."""
+
+    def running(words: list[object], redirected: str = "", **env: str) -> tuple[int, bytes, bytes]:
+        command = " ".join([shlex.quote(str(BIN / str(words[0]))), *(shlex.quote(str(word)) for word in words[1:])])
+        script = f"{{ {command} {redirected}; }}; exit ${{PIPESTATUS[0]}}"
+        ran = subprocess.run(
+            ["bash", "-c", script], cwd=tmp_path, input=b"9\nX8\n", capture_output=True, timeout=120, env=env or None
+        )
+        return ran.returncode, ran.stdout, ran.stderr
+
+    return running
+
+
+def built(path: Path) -> bool:
+    with Store(path, grid(3, 3, 3)) as store:
+        return bool(store.count())
+
+
+@pytest.mark.parametrize(
+    "redirected", ["2>&1 | head -1", "2>&1 | true", "2>/dev/full", "2>&-", "<&-", "| true", "2>/dev/full | true"]
+)
+def test_a_build_whose_talk_nobody_hears_is_done(redirected: str, shell: Callable[..., tuple[int, bytes, bytes]],
+                                                 tmp_path: Path) -> None:  # fmt: skip
+    code, _, err = shell(["ttt4-solve", "build", *THREE, "--store", "s"], redirected)
+    assert (code, b"Traceback" in err) == (0, False)
+    assert built(tmp_path / "s")
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+@pytest.mark.parametrize("redirected", ["2>&1 | head -1", "2>&1 | true", "2>/dev/full", "2>&-", "| true"])
+def test_a_damaged_store_is_never_verified_whoever_listens(
+    redirected: str, shell: Callable[..., tuple[int, bytes, bytes]], store3: Path, tmp_path: Path
+) -> None:
+    whole = bytearray(store3.read_bytes())
+    whole[len(whole) // 2] ^= 1
+    (tmp_path / "s").write_bytes(whole)
+    for command in ("verify", "info"):
+        assert shell(["ttt4-solve", command, *THREE, "--store", "s"], redirected)[0] == 4
+    assert shell(["ttt4-query", "9", *THREE, "--store", "s"], redirected)[0] == 4
+    players = ["--x", "oracle", "--o", "random", "--games", "3"]
+    assert shell(["ttt4-play", "arena", *THREE, *players, "--store", "s"], redirected)[0] == 4
+
+
+COMMANDS = [
+    ["ttt4-query", "9", *THREE],
+    ["ttt4-query", "-", *THREE],
+    ["ttt4-solve", "games"],
+    ["ttt4-solve", "build", *THREE, "--store", "s"],
+    ["ttt4-play", "arena", *THREE, "--x", "random", "--o", "rules", "--games", "2"],
+    ["ttt4-play", *THREE],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_closed_standard_output_is_refused_before_the_work(
+    command: list[str], shell: Callable[..., tuple[int, bytes, bytes]], tmp_path: Path
+) -> None:
+    assert shell(command, ">&-") == (1, b"", b"Error: standard output is closed\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_full_standard_output_is_a_failure_in_one_line(
+    command: list[str], shell: Callable[..., tuple[int, bytes, bytes]]
+) -> None:
+    code, _, err = shell(command, ">/dev/full", PATH="/usr/bin:/bin", XDG_STATE_HOME="/nonexistent")
+    talk = [line for line in err.splitlines() if not line.endswith(b"...") and b"searching live" not in line]
+    assert code == 1
+    assert len(talk) == 1
+    assert b"No space left on device" in talk[0]
+
+
+@pytest.mark.parametrize("redirected", ["<&-", "2>&-", "2>/dev/full"])
+@pytest.mark.parametrize("command", [COMMANDS[0], COMMANDS[2], COMMANDS[4]], ids=" ".join)
+def test_a_result_is_the_same_whatever_the_other_streams_are(
+    command: list[str], redirected: str, shell: Callable[..., tuple[int, bytes, bytes]]
+) -> None:
+    code, out, _ = shell([*command, *["--json"] * (command[1] == "9")])
+    again = shell([*command, *["--json"] * (command[1] == "9")], redirected)
+    assert (again[0], len(again[1].splitlines())) == (code, len(out.splitlines())) != (0, 0)
+
+
+def test_boards_from_a_closed_standard_input_are_refused(shell: Callable[..., tuple[int, bytes, bytes]]) -> None:
+    code, out, err = shell(["ttt4-query", "-", *THREE, "--live"], "<&-")
+    assert (code, out, err) == (1, b"", b"Error: standard input is closed\n")
+
+
+def test_in_an_ascii_locale_odd_names_are_escaped(shell: Callable[..., tuple[int, bytes, bytes]]) -> None:
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PATH": "/usr/bin:/bin"}
+    code, out, err = shell(["ttt4-query", "X\u00e9", *THREE], **env)
+    assert (code, out, err.count(b"\n"), err.isascii()) == (2, b"", 1, True)
+    code, _, err = shell(["ttt4-solve", "verify", "--store", "\u00e9"], **env)
+    assert (code, err.isascii(), b"Traceback" in err) == (3, True, False)
