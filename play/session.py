@@ -9,7 +9,7 @@ from typing import Any
 
 from play.match import Match, NothingToUndo, OutOfTurn
 from play.players.player import Player, PlayerError, chosen
-from play.records import Record
+from play.records.text import Record
 from solver.errors import Ttt4Error
 
 

@@ -1,7 +1,5 @@
 """What to type about an error: the sentence that a command adds to a message."""
 
-from __future__ import annotations
-
 import os
 
 from solver.errors import NotAStore, StoreDamaged, StoreError, StoreMissing, StoreOutdated, Ttt4Error
@@ -29,9 +27,10 @@ def build_command(game: Game | None, path: str | os.PathLike[str], *, force: boo
 def _advice(error: Ttt4Error) -> str:
     if not isinstance(error, StoreError) or not error.path:
         return ""
+    game = error.game if isinstance(error.game, Game) else None
     if isinstance(error, StoreMissing):
         begun = os.path.exists(partial_path(error.path))
-        return f"{'resume its interrupted build' if begun else 'build it'}: {build_command(error.game, error.path)}"
+        return f"{'resume its interrupted build' if begun else 'build it'}: {build_command(game, error.path)}"
     if isinstance(error, StoreDamaged | StoreOutdated) and not isinstance(error, NotAStore):
-        return f"rebuild it: {build_command(error.game, error.path, force=True)}"
+        return f"rebuild it: {build_command(game, error.path, force=True)}"
     return "name another path with --store"

@@ -11,13 +11,6 @@ solver/advice.py.
     4  a damaged store, or a file that is not a store
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from solver.games.lines import Game
-
 
 class Ttt4Error(Exception):
     """The base of every error that this project raises on purpose."""
@@ -46,8 +39,8 @@ class StoreError(Ttt4Error):
 
     kind = "store-unusable"
 
-    def __init__(self, message: str, path: str = "", game: Game | None = None) -> None:
-        """Carry the message, the store's path, and the game that was asked for, if that is known."""
+    def __init__(self, message: str, path: str = "", game: object = None) -> None:
+        """Carry the message, the store's path, and the Game that was asked for, if that is known."""
         super().__init__(message)
         self.path = path
         self.game = game

@@ -11,7 +11,7 @@ import naive
 from hypothesis import strategies as st
 
 from play.match import Match, MatchError
-from play.records import Record
+from play.records.text import Record
 from solver.games.line_rules import LineRules, LineState
 from solver.games.notation import parse_game
 from solver.games.rules import set_up

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from oracle import Oracle
-from play.records import load_record, record_from_json
+from play.records.files import load_record
+from play.records.json_form import record_from_json
 from solver.errors import Ttt4Error
 from solver.games.notation import parse_game
 

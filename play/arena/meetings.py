@@ -21,7 +21,7 @@ from oracle.oracle import QUICK_CELLS, Oracle
 from play.match import Match
 from play.players.player import SECONDS_A_MOVE, Player, PlayerError
 from play.players.roster import Contestant, Roster, called
-from play.records import Record
+from play.records.text import Record
 from play.session import Session
 from solver.errors import StoreError, Ttt4Error
 from solver.games.line_rules import LineRules

@@ -11,10 +11,10 @@ from play.cli.arena import arena
 from play.cli.options import game_option, seed_option
 from play.cli.recorded import games, replay, resume, review
 from play.cli.starting import play_record
-from play.kept import new_files
 from play.match import Match
 from play.players.player import BEST_LEVEL
-from play.records import Record, with_first
+from play.records.kept import new_files
+from play.records.text import Record, with_first
 from solver import __version__
 from solver.cli.console import command_errors, plain_where_asked, store_option
 from solver.games.line_rules import LineRules

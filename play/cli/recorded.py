@@ -10,12 +10,13 @@ import click
 from oracle.cli.options import live_option, time_option
 from play.cli.options import own_game_option, seed_option
 from play.cli.starting import play_record
-from play.kept import Kept, kept_games, last_kept, new_files
 from play.match import Match
 from play.picture import picture
 from play.players.player import may_resume
 from play.players.roster import Roster, lines_of
-from play.records import load_record
+from play.records.files import load_record
+from play.records.json_form import record_as_dict
+from play.records.kept import Kept, kept_games, last_kept, new_files
 from play.terminal.talk import review_lines, say
 from solver.cli.console import command_errors, store_option
 from solver.errors import Ttt4Error
@@ -74,7 +75,7 @@ def replay(file: str | None, rules: Rules[Any] | None, as_json: bool) -> None:
     """Step through the game in FILE, or the last game: Enter for the next move, b for the previous, q to leave."""
     record = load_record(file or last_kept(rules), rules)
     if as_json:
-        click.echo(json.dumps(record.as_dict()))
+        click.echo(json.dumps(record_as_dict(record)))
         return
     stepping = sys.stdin.isatty() and sys.stdout.isatty()
     at = 0

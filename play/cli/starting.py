@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from oracle.oracle import QUICK_CELLS
 from play.players.roster import Roster
-from play.records import Record
+from play.records.text import Record
 from play.terminal.prompt import Prompt
 from solver.folders import find_store, is_named, store_path
 from solver.games.line_rules import LineRules

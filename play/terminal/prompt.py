@@ -19,7 +19,8 @@ from play.match import Match, MatchError
 from play.picture import picture
 from play.players.player import PlayerError, may_resume
 from play.players.roster import Roster, lines_of
-from play.records import Record, export_record, save_record
+from play.records.files import export_record, save_record
+from play.records.text import Record
 from play.review import Review, in_words, review_match
 from play.session import Session
 from play.terminal.talk import explained, review_lines, say, say_wrapped, sentence, thinking

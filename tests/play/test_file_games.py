@@ -14,7 +14,7 @@ from play.cli.main import main
 from play.match import Match
 from play.players.player import chosen
 from play.players.roster import Roster
-from play.records import Record, RecordError, read_record
+from play.records.text import Record, RecordError, read_record
 from solver.games.line_rules import LineRules
 from solver.games.notation import parse_game
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from matches import given_rules, record_of, records, seen
 
-from play.records import Record, RecordError, export_record, load_record, read_record, save_record
+from play.records.files import export_record, load_record, save_record
+from play.records.text import Record, RecordError, read_record
 
 
 @given(record=records())

@@ -11,22 +11,23 @@ from hypothesis import strategies as st
 from matches import EVERY_KIND, SMALL, edits, given_rules, records, seen
 
 from play.match import RESIGNED, STARTED_OVER, Event
-from play.records import Record, RecordError, read_record, record_from_json
+from play.records.json_form import record_as_dict, record_from_json
+from play.records.text import Record, RecordError, read_record
 
 
 @given(records())
 def test_text_and_json_are_two_forms_of_the_same_events(record: Record) -> None:
     rules = given_rules(record)
     from_text = read_record(str(record), rules=rules)
-    from_json = record_from_json(json.dumps(record.as_dict()), rules)
+    from_json = record_from_json(json.dumps(record_as_dict(record)), rules)
     assert from_text.match.events == from_json.match.events == record.match.events
-    assert from_text.as_dict() == from_json.as_dict() == record.as_dict()
+    assert record_as_dict(from_text) == record_as_dict(from_json) == record_as_dict(record)
     assert str(replace(from_json, remarks=record.remarks)) == str(record)
 
 
 def test_a_record_in_json_has_every_event_and_what_they_come_to() -> None:
     record = read_record(EVERY_KIND)
-    fields = record.as_dict()
+    fields = record_as_dict(record)
     events = fields.pop("events")
     assert fields == {
         "game": "3,3,3",
@@ -58,7 +59,7 @@ def check_json(text: str, rules: Any = None) -> None:
         assert len(said.splitlines()) == 1
         return
     rules = given_rules(record)
-    assert seen(record_from_json(json.dumps(record.as_dict()), rules)) == seen(record)
+    assert seen(record_from_json(json.dumps(record_as_dict(record)), rules)) == seen(record)
     str(record).encode()
     again = read_record(str(record), rules=rules)
     assert (again.match.states, again.match.moves, again.tags) == (record.match.states, record.match.moves, record.tags)
@@ -66,7 +67,7 @@ def check_json(text: str, rules: Any = None) -> None:
 
 @given(records(SMALL), st.data())
 def test_json_with_one_character_altered_reads_or_is_refused_in_one_line(record: Record, data: st.DataObject) -> None:
-    for text in data.draw(edits(json.dumps(record.as_dict()))):
+    for text in data.draw(edits(json.dumps(record_as_dict(record)))):
         check_json(text, given_rules(record))
 
 
@@ -84,7 +85,7 @@ JSONS = st.recursive(SCALARS, lambda inner: st.one_of(st.lists(inner), st.dictio
 
 @given(records(SMALL), st.data())
 def test_json_with_another_value_anywhere_reads_or_is_refused_in_one_line(record: Record, data: st.DataObject) -> None:
-    tree = record.as_dict()
+    tree = record_as_dict(record)
     inside, key = data.draw(st.sampled_from(list(places(tree))))
     if data.draw(st.booleans()):
         inside[key] = data.draw(JSONS)

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from matches import EVERY_KIND, NIM, REMARKS, SMALL, edits, given_rules, records, rules_of, seen
 
 from play.match import FORFEITED, MOVED, RESIGNED, TOOK_BACK, Event, Match
-from play.records import Record, RecordError, load_record, read_record, record_from_json
+from play.records.files import load_record
+from play.records.json_form import record_as_dict, record_from_json
+from play.records.text import Record, RecordError, read_record
 from solver.games.rules import Outcome, set_up
 
 
@@ -83,7 +85,11 @@ def test_times_are_written_as_text_only_if_all_are_known_and_in_json_where_they_
     record = Record(match)
     assert "Times" not in str(record)
     assert [event.time for event in read_record(str(record)).match.events] == [None] * 3
-    assert [event.time for event in record_from_json(json.dumps(record.as_dict())).match.events] == [100, None, 200]
+    assert [event.time for event in record_from_json(json.dumps(record_as_dict(record))).match.events] == [
+        100,
+        None,
+        200,
+    ]
 
 
 def test_a_clock_that_was_set_by_decades_between_two_moves_is_recorded_so() -> None:
@@ -109,7 +115,7 @@ def test_a_reason_that_a_tag_cannot_hold_is_written_so_that_it_can_be_read() -> 
     match.forfeit("O", 'it said "no" | and\r\nleft')
     record = Record(match)
     assert read_record(str(record)).match.outcome == Outcome("X", "O forfeited: it said 'no' / and  left")
-    assert record_from_json(json.dumps(record.as_dict())).match.events == match.events
+    assert record_from_json(json.dumps(record_as_dict(record))).match.events == match.events
 
 
 @pytest.mark.parametrize(("first", "result"), [("X", "1-0"), ("O", "0-1")])
@@ -126,7 +132,7 @@ def test_the_tag_first_says_who_begins_and_without_it_x_does(first: str, result:
 def test_the_tag_board_sets_up_the_first_board_and_rounds_count_from_there() -> None:
     record = read_record('[Game "3,3,3"]\n[Board "XO./.../..."]\n\n1. b2 c1\n2. c3 1-0')
     assert record.match.rules.encode(record.match.states[0]) == "XO./.../..."
-    assert record.as_dict()["state"] == "XOO/.X./..X"
+    assert record_as_dict(record)["state"] == "XOO/.X./..X"
     assert record.match.outcome == Outcome("X", "X completed a line")
 
 

@@ -12,7 +12,9 @@ import pytest
 from sessions import HUMANS, THREE, at, killed, piped, refused
 
 from play.match import Match
-from play.records import Record, load_record, record_from_json, save_record
+from play.records.files import load_record, save_record
+from play.records.json_form import record_from_json
+from play.records.text import Record
 from solver.games.line_rules import LineRules
 from solver.games.notation import parse_game
 

@@ -11,7 +11,7 @@ from matches import NIM, rules_of
 
 from play.match import Match, MatchError, MatchOver, MoveRefused, NothingToRedo, NothingToUndo, OutOfTurn
 from play.players.player import Player, PlayerError
-from play.records import Record, read_record
+from play.records.text import Record, read_record
 from play.session import Session
 from solver.errors import Ttt4Error
 from solver.games.rules import Outcome, set_up

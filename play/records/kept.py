@@ -8,7 +8,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from play.players.player import PlayerError, may_resume
-from play.records import ONGOING, Record, RecordError, load_record
+from play.records.files import load_record
+from play.records.text import ONGOING, Record, RecordError
 from solver.errors import Ttt4Error
 from solver.folders import games_folder
 from solver.games.rules import Rules

@@ -1,4 +1,4 @@
-"""Records: a match and who played it, as text that a person can read and write, or as JSON.
+"""Records: a match and who played it, as text that a person can read and write.
 
     [Game "4,4,4"]
     [X "human"]
@@ -21,8 +21,6 @@ event happened: the first in full, the others in seconds since the one before. L
 remarks. A record is played through as it is read, so that no impossible match comes out of it.
 """
 
-import json
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -32,7 +30,6 @@ from typing import Any
 
 from play.match import FORFEITED, MADE_AGAIN, MOVED, RESIGNED, STARTED_OVER, TOOK_BACK, Event, Match
 from solver.errors import GameError, Ttt4Error
-from solver.files import read_whole, write_whole
 from solver.games.line_rules import LineRules
 from solver.games.registry import find_game, may_be_recorded
 from solver.games.rules import Outcome, Rules, set_up
@@ -43,14 +40,14 @@ ONGOING, DRAWN = "*", "1/2-1/2"
 _WORDS = {"undo": TOOK_BACK, "redo": MADE_AGAIN, "restart": STARTED_OVER}
 _WRITTEN = {kind: word for word, kind in _WORDS.items()}
 _GIVING_UP = {"resigns": RESIGNED, "forfeits": FORFEITED}
-_TAG = re.compile(r'\[(\w+)\s+"([^"\r\n]*)"\]')
+TAG = re.compile(r'\[(\w+)\s+"([^"\r\n]*)"\]')
 _ROUND = re.compile(r"(\d{1,6})(\.|\.\.\.)")
-_STAMP = "%Y-%m-%dT%H:%M:%SZ"
+STAMP = "%Y-%m-%dT%H:%M:%SZ"
 _TIMES = range(253_402_300_800)
 """From 1970 to the year 9999, which a stamp can say."""
 _TAG_SAFE = str.maketrans('"|\r\n', "'/  ")
 """What cannot stand in a reason, because the tag could then not be read."""
-_OWN_TAGS = ("Game", "Board", "First", "Times", "Forfeit", "Result")
+OWN_TAGS = ("Game", "Board", "First", "Times", "Forfeit", "Result")
 """Tags that follow from the match; all others are the record's own."""
 
 
@@ -78,26 +75,9 @@ class Record:
 
     def __str__(self) -> str:
         match = self.match
-        tags = {"Game": match.rules.name, **_start_tags(match), **self.tags, **_event_tags(match)}
+        tags = {"Game": match.rules.name, **start_tags(match), **self.tags, **_event_tags(match)}
         lines = [*self.remarks, *(f'[{name} "{value}"]' for name, value in tags.items()), ""]
         return "\n".join([*lines, *_rounds(match, self.result)]) + "\n"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the record as JSON has it."""
-        match, rules = self.match, self.match.rules
-        outcome = match.outcome
-        return {
-            "game": rules.name,
-            **{name.lower(): text for name, text in _start_tags(match).items()},
-            "tags": self.tags,
-            "version": len(match),
-            "events": [_event_dict(rules, event) for event in match.events],
-            "moves": [rules.write(move) for move in match.moves],
-            "state": rules.encode(match.state),
-            "to_move": match.to_move,
-            "outcome": outcome and outcome._asdict(),
-            "result": self.result,
-        }
 
 
 def read_record(text: str, name: str = "record", rules: Rules[Any] | None = None) -> Record:
@@ -112,7 +92,7 @@ def read_record(text: str, name: str = "record", rules: Rules[Any] | None = None
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
         if line.startswith("["):
-            tag = _TAG.fullmatch(line)
+            tag = TAG.fullmatch(line)
             if not tag or words:
                 raise _wrong(name, number, "a tag stands below the moves" if tag else f"{shown(line)} is not a tag")
             if tag[1] in tags:
@@ -123,70 +103,10 @@ def read_record(text: str, name: str = "record", rules: Rules[Any] | None = None
             remarks.append(line)
         else:
             words += [(number, word) for word in line.split()]
-    match = _begun(tags, lines, name, rules)
+    match = begun(tags, lines, name, rules)
     times = _read_times(tags.get("Times", ""), name, lines.get("Times", 1))
     _play_through(match, words, tags, times, name)
-    return Record(match, {tag: text for tag, text in tags.items() if tag not in _OWN_TAGS}, tuple(remarks))
-
-
-def record_from_json(text: str, rules: Rules[Any] | None = None) -> Record:
-    """Return the record that `Record.as_dict` gave; raise RecordError if the text is none."""
-    try:
-        fields = json.loads(text)
-        json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair could not be saved
-        tags = {tag: fields[tag.lower()] for tag in ("Game", "Board", "First") if tag.lower() in fields}
-        match = _begun(tags, {}, "record", rules)
-        for event in fields["events"]:
-            match.add(_event_from(match.rules, event))
-        return Record(match, _own_tags(fields["tags"]))
-    except RecordError:
-        raise
-    except (Ttt4Error, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise RecordError(f"not a record in JSON: {error!r}"[:160]) from error
-
-
-def load_record(path: str, rules: Rules[Any] | None = None) -> Record:
-    """Return the record in a file; raise RecordError if it cannot be read."""
-    try:
-        return read_record(read_whole(path).decode("utf-8-sig"), path, rules)
-    except UnicodeDecodeError:
-        raise RecordError(f"{path!r} is not text: name a file that ttt4-play wrote") from None
-    except OSError as error:
-        raise RecordError(f"cannot read {path!r}: {error.strerror}; name a file that ttt4-play wrote") from error
-
-
-def save_record(record: Record, path: str) -> None:
-    """Write a record; a kill or a power cut leaves what was there before, or all of it."""
-    write_whole(path, str(record).encode())
-
-
-def export_record(record: Record, path: str) -> None:
-    """Write a record where a person wants it: to a new file or over the same match; raise RecordError otherwise."""
-    try:
-        path = os.path.realpath(os.path.expanduser(path))
-        if os.path.lexists(path):
-            _require_same_match(record, path)
-        elif not os.path.isdir(os.path.dirname(path)):
-            raise RecordError(f"cannot write {path!r}: there is no such folder; name another file")
-        save_record(record, path)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise RecordError(f"cannot write {path!r}: {why}; name another file") from error
-
-
-def _require_same_match(record: Record, path: str) -> None:
-    """Raise RecordError unless the file holds this match, perhaps some moves ago."""
-    before: tuple[int, ...] | None = None
-    if os.path.isfile(path):
-        try:
-            there = load_record(path, record.match.rules).match
-        except RecordError:
-            pass
-        else:
-            same = there.rules == record.match.rules and there.states[0] == record.match.states[0]
-            before = there.moves if same else None
-    if before is None or record.match.moves[: len(before)] != before:
-        raise RecordError(f"{path!r} is there and is not this game: name another file")
+    return Record(match, {tag: text for tag, text in tags.items() if tag not in OWN_TAGS}, tuple(remarks))
 
 
 def _result(rules: Rules[Any], outcome: Outcome | None) -> str:
@@ -195,7 +115,8 @@ def _result(rules: Rules[Any], outcome: Outcome | None) -> str:
     return DRAWN if outcome.winner is None else "1-0" if outcome.winner == rules.sides[0] else "0-1"
 
 
-def _start_tags(match: Match[Any]) -> dict[str, str]:
+def start_tags(match: Match[Any]) -> dict[str, str]:
+    """Return the tags that say where a match began, if that is not where its game begins."""
     rules, start = match.rules, match.states[0]
     tags = {}
     if isinstance(rules, LineRules) and rules.first != "X":
@@ -211,7 +132,7 @@ def _event_tags(match: Match[Any]) -> dict[str, str]:
     if times and None not in times:
         known = [at for at in times if at is not None]
         steps = [f"{after - before:+}" for before, after in pairwise(known)]
-        tags["Times"] = " ".join([time.strftime(_STAMP, time.gmtime(known[0])), *steps])
+        tags["Times"] = " ".join([time.strftime(STAMP, time.gmtime(known[0])), *steps])
     reasons = [event.reason.translate(_TAG_SAFE) for event in match.events if event.kind == FORFEITED]
     if reasons:
         tags["Forfeit"] = " | ".join(reasons)
@@ -254,7 +175,7 @@ def _written(event: Event) -> str:
     return f"{event.side}-{'resigns' if event.kind == RESIGNED else 'forfeits'}"
 
 
-def _begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[Any] | None) -> Match[Any]:
+def begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[Any] | None) -> Match[Any]:
     """Return the match before its first event."""
     if "Game" not in tags:
         raise _wrong(name, 1, 'there is no [Game "rows,columns,k"]')
@@ -343,46 +264,13 @@ def _event(match: Match[Any], word: str, reasons: Iterator[str], at: int | None)
     return Event(MOVED, match.to_move or match.rules.sides[0], move, time=at)
 
 
-def _event_dict(rules: Rules[Any], event: Event) -> dict[str, Any]:
-    fields: dict[str, Any] = {"event": event.kind}
-    if event.side is not None:
-        fields["side"] = event.side
-    if event.move is not None:
-        fields["move"] = rules.write(event.move)
-    if event.reason:
-        fields["reason"] = event.reason
-    if event.time is not None:
-        fields["time"] = time.strftime(_STAMP, time.gmtime(event.time))
-    return fields
-
-
-def _event_from(rules: Rules[Any], fields: dict[str, Any]) -> Event:
-    """Return the event that `_event_dict` gave, with no other fields than its kind has."""
-    kind, stamp = fields["event"], fields.get("time")
-    side = fields["side"] if kind in (MOVED, RESIGNED, FORFEITED) else None
-    move = rules.read(fields["move"]) if kind == MOVED else None
-    reason = fields.get("reason", "") if kind == FORFEITED else ""
-    if not isinstance(reason, str):
-        raise TypeError(f"the reason {reason!r} is not text")
-    return Event(kind, side, move, reason, None if stamp is None else _seconds(stamp))
-
-
-def _own_tags(fields: dict[str, Any]) -> dict[str, str]:
-    """Return a record's tags; raise ValueError if its text could not hold one of them."""
-    for name, text in fields.items():
-        tag = _TAG.fullmatch(f'[{name} "{text}"]')
-        if not isinstance(text, str) or not tag or tag[1] != name or name in _OWN_TAGS:
-            raise ValueError(f"{name!r}: {text!r} is not a tag")
-    return dict(fields)
-
-
 def _read_times(text: str, name: str, number: int) -> list[int]:
     """Return the times of the events; nothing if none are given."""
     first, *steps = text.split() or [""]
     if not first:
         return []
     try:
-        times = [_seconds(first)]
+        times = [seconds_of(first)]
         for step in steps:
             times.append(_checked_time(times[-1] + int(step)))
     except ValueError:
@@ -390,11 +278,11 @@ def _read_times(text: str, name: str, number: int) -> list[int]:
     return times
 
 
-def _seconds(stamp: str) -> int:
+def seconds_of(stamp: str) -> int:
     """Return a time in UTC as seconds since 1970."""
     from calendar import timegm  # only here: a new game does not wait for it
 
-    return _checked_time(timegm(time.strptime(stamp, _STAMP)))
+    return _checked_time(timegm(time.strptime(stamp, STAMP)))
 
 
 def _checked_time(at: int) -> int:

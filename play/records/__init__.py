@@ -1,0 +1,1 @@
+"""Matches written down: as text, as JSON, in files, and those that are kept."""
