@@ -14,6 +14,7 @@ import click
 
 from solver.advice import with_advice
 from solver.cli.signals import ending, interruptible
+from solver.cli.streams import reader_left
 from solver.errors import Ttt4Error
 from solver.games.lines import DEFAULT_GAME, Game, require_solvable
 from solver.games.notation import parse_game
@@ -81,10 +82,10 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
             line, code = ending(error)
             click.echo(line, err=True)
             sys.exit(code)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(0)  # the results are there, and the reader has read enough of them
         except OSError as error:
+            if isinstance(error, BrokenPipeError) and reader_left():
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                sys.exit(0)  # the results are there, and the reader has read enough of them
             raise Refusal(Ttt4Error(f"the system refused: {error.strerror or error}")) from error
 
     return guarded

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from contextlib import suppress
+from select import POLLERR, POLLHUP, poll
 from typing import Any
 
 from solver.errors import Ttt4Error
@@ -42,6 +43,13 @@ def prepare_streams() -> None:
     encoding = getattr(sys.stderr, "encoding", None)
     talk: Any = _Talk(2, "w", closefd=False)
     sys.stderr = io.TextIOWrapper(talk, encoding, "backslashreplace", write_through=True)
+
+
+def reader_left() -> bool:
+    """Tell whether standard output is a pipe that nobody reads any more."""
+    pipe = poll()
+    pipe.register(1, 0)
+    return any(event & (POLLERR | POLLHUP) for _, event in pipe.poll(0))
 
 
 def require_open(stream: int) -> None:

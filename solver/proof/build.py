@@ -86,7 +86,7 @@ def build_store(
     path = os.path.realpath(path)  # a link stays one: what it leads to is replaced
     _require_writable(path, game)
     group = symmetries(game)
-    with Journal(path, game, group) as journal, Witness(game) as witness:
+    with Witness(game) as witness, Journal(path, game, group) as journal:
         start = perf_counter()
         on_progress(Progress("compiling"))
         compile_kernels()

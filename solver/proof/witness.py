@@ -4,32 +4,32 @@ Both solvers run compiled code, and take their positions from the same halves. I
 nonsense. So a build also asks plain Python (solver/search/live.py): positions that random games reach, of all
 plies, and the empty board where that is quick. Their scores must be those of the new file, or it gets no name.
 
-The search runs in a process of its own, while this one loads numba.
+The search runs in a forked process, while this one loads numba.
 """
 
 import json
 import os
 import random
-import subprocess
-import sys
+import signal
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 from select import select
 from time import monotonic
+from typing import NoReturn
 
 from solver.errors import NotSettled, SolversDisagree
 from solver.games.lines import Game
 from solver.games.position import Position
 from solver.index.symmetry import symmetries
 from solver.search.live import Search
-from solver.store.manifest import game_fields, read_game
 from solver.store.scores import Scores
 
 POSITIONS = 1000
 """How many positions are searched, at least."""
 
-_SECONDS = 2.0
+_SECONDS = 1.0
 """How long the search goes on beyond that, at most, while the build does."""
 
 _QUICK, _PATIENT = 0.0003, 0.02
@@ -39,9 +39,9 @@ _EMPTY_BOARD_CELLS = 16
 """On boards of up to so many cells the empty board is searched, too."""
 
 _FEW_CELLS = 9
-"""On boards of up to so many cells, all of it takes less time than starting a process."""
+"""On boards of up to so many cells, all of it takes no longer than a process is worth."""
 
-Testimony = list[tuple[int, int, int]]
+Evidence = list[tuple[int, int, int]]
 """X's cells, O's cells and the score of each position."""
 
 
@@ -49,58 +49,83 @@ class Witness:
     """Searches random positions of a game while a build goes on; a context manager that ends the search."""
 
     def __init__(self, game: Game) -> None:
-        """Begin to search, if that takes long enough to be worth a process."""
+        """Begin to search, unless threads forbid to fork: then `confirm` searches, at the end."""
         self._game = game
-        self._process: subprocess.Popen[bytes] | None = None
-        if game.cells > _FEW_CELLS:
-            command = [sys.executable, "-P", "-c", "from solver.proof.witness import main; main()"]
-            with suppress(OSError):  # then this process searches, at the end
-                self._process = subprocess.Popen(
-                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-                )
-        if self._process and self._process.stdin:
-            with suppress(OSError):
-                self._process.stdin.write(json.dumps(game_fields(game)).encode() + b"\n")
-                self._process.stdin.flush()
+        self._child = 0
+        if game.cells > _FEW_CELLS and threading.active_count() == 1:
+            self._said, said = os.pipe()
+            enough, self._enough = os.pipe()
+            self._child = os.fork()
+            if not self._child:
+                os.close(self._enough)
+                _be_the_witness(game, enough, said)
+            os.close(said)
+            os.close(enough)
 
     def __enter__(self) -> "Witness":
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._process:
-            self._process.kill()
-            with suppress(OSError):
-                self._process.communicate()
+        if self._child:
+            os.kill(self._child, signal.SIGKILL)
+            self._wait()
 
     def confirm(self, scores: Scores) -> int:
         """Return how many positions have the right score; raise SolversDisagree at the first that has not."""
-        testimony = self._testimony()
-        for x, o, score in testimony:
+        found = self._evidence()
+        for x, o, score in found:
             position = Position(self._game, x, o)
             stored = scores.score(position)
             if stored != score:
                 raise SolversDisagree(
                     f"board {str(position)!r} of {self._game.name}: the store says {stored}, a plain search {score}"
                 )
-        return len(testimony)
+        return len(found)
 
-    def _testimony(self) -> Testimony:
-        if self._process:
-            with suppress(ValueError, OSError):
-                said, _ = self._process.communicate()  # closing its standard input says that it is enough
-                if self._process.returncode == 0:
-                    return [(x, o, score) for x, o, score in json.loads(said)]
-        return testify(self._game, lambda: True)
+    def _evidence(self) -> Evidence:
+        if self._child:
+            with suppress(BrokenPipeError):  # it has ended already
+                os.write(self._enough, b"enough")
+            with suppress(OSError, ValueError), open(self._said, "rb", closefd=False) as file:
+                return [(x, o, score) for x, o, score in json.load(file)]
+        return evidence(self._game, lambda: True)
+
+    def _wait(self) -> None:
+        """Wait for the child's end."""
+        os.waitpid(self._child, 0)
+        self._child = 0
+        os.close(self._said)
+        os.close(self._enough)
 
 
-def testify(game: Game, enough: Callable[[], bool]) -> Testimony:
+def _be_the_witness(game: Game, enough: int, said: int) -> NoReturn:
+    """Search in a forked process, beside others' work, until `enough` can be read, and write what was found."""
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        silence = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(silence, stream)
+
+        def asked() -> bool:
+            os.nice(1)  # what is searched beyond the least gives way to the build
+            return bool(select([enough], [], [], 0)[0])
+
+        found = evidence(game, asked)
+        with open(said, "w") as file:
+            json.dump(found, file)
+    finally:
+        os._exit(0)
+
+
+def evidence(game: Game, enough: Callable[[], bool]) -> Evidence:
     """Return the scores of POSITIONS random positions, of the empty board where that is feasible, and of more.
 
     Positions come from random games, each followed backwards as far as its positions are settled in time. Once
-    there are so many, and `enough` is true or time is up, the search ends.
+    there are so many, the search ends when `enough` is true or time is up.
     """
     rng = random.Random(os.urandom(8))
-    found: Testimony = []
+    found: Evidence = []
     deadline = monotonic() + _SECONDS
     search = Search(game, symmetries(game)[:1], _QUICK)  # so quick a search gains nothing from symmetry
     for _ in range(POSITIONS):  # games, so that one without open positions ends this, too
@@ -115,7 +140,7 @@ def testify(game: Game, enough: Callable[[], bool]) -> Testimony:
     return found
 
 
-def _followed(search: Search, positions: list[Position]) -> Testimony:
+def _followed(search: Search, positions: list[Position]) -> Evidence:
     """Return the scores of a game's positions, from the last one back to the first that takes too long."""
     found = []
     with suppress(NotSettled):
@@ -133,9 +158,3 @@ def _random_game(game: Game, rng: random.Random) -> list[Position]:
             positions.pop()
             break
     return positions
-
-
-def main() -> None:
-    """Read a game from standard input, and write what `testify` says of it as JSON; the end of input is enough."""
-    game = read_game(json.loads(sys.stdin.readline()))
-    json.dump(testify(game, lambda: bool(select([sys.stdin], [], [], 0)[0])), sys.stdout)

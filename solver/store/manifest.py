@@ -77,11 +77,13 @@ class Manifest(NamedTuple):
             if fields["format"] != FORMAT:
                 game = fields.get("game")
                 raise OtherFormat(fields["format"], game.get("name") if isinstance(game, dict) else None)
-            game = read_game(fields["game"])
+            game = _read_game(fields["game"])
             cells = set(range(game.cells))
-            symmetries = tuple(tuple(_whole(g, game.cells - 1) for g in each) for each in fields["symmetries"])
+            symmetries = tuple(map(tuple, fields["symmetries"]))
             if not 0 < len(symmetries) <= LARGEST or any(len(g) != game.cells or set(g) != cells for g in symmetries):
                 raise ValueError("its symmetries are not permutations of the cells")
+            if {cell.__class__ for g in symmetries for cell in g} != {int}:
+                raise ValueError("its symmetries are not whole numbers")
             plies = tuple(Ply(**{name: _whole(count, _MOST) for name, count in ply.items()}) for ply in fields["plies"])
             score, digest = _whole(fields["score"], game.cells + 1, -game.cells - 1), fields["digest"]
             if len(plies) > game.cells + 1 or not isinstance(digest, str) or len(digest) > _MOST_LETTERS:
@@ -105,7 +107,7 @@ class Manifest(NamedTuple):
         return plies_to_end(self.score, self.game.cells)
 
 
-def read_game(fields: dict[str, Any]) -> Game:
+def _read_game(fields: dict[str, Any]) -> Game:
     """Return the game that a manifest describes, if a store can be of it."""
     rows, columns = (_whole(fields[name], LARGEST_CELLS, 1) for name in ("rows", "columns"))
     holes = _whole(fields.get("holes", 0), (1 << rows * columns) - 1) if rows * columns <= LARGEST_CELLS else -1

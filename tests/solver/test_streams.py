@@ -5,9 +5,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from solver.cli.main import main
 from solver.games.lines import grid
 from solver.store.store import Store
 
@@ -97,6 +99,17 @@ def test_a_result_is_the_same_whatever_the_other_streams_are(
     code, out, _ = shell([*command, *["--json"] * (command[1] == "9")])
     again = shell([*command, *["--json"] * (command[1] == "9")], redirected)
     assert (again[0], len(again[1].splitlines())) == (code, len(out.splitlines())) != (0, 0)
+
+
+def test_a_pipe_that_breaks_inside_the_program_is_not_taken_for_a_reader_who_left(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("solver.proof.build.build_store", broken)
+    ran = run(main, "build", "--game", "3,3,3", "--store", "/tmp/never")
+    assert (ran.code, ran.err) == (1, "Error: the system refused: Broken pipe\n")
 
 
 def test_boards_from_a_closed_standard_input_are_refused(shell: Callable[..., tuple[int, bytes, bytes]]) -> None:

@@ -1,7 +1,9 @@
 """The witness and the counts: what keeps two solvers that are wrong together from writing a store."""
 
+import os
 import random
-import sys
+import signal
+import threading
 from collections.abc import Callable
 from math import comb
 from pathlib import Path
@@ -28,7 +30,7 @@ GAMES = ["3,3,3", "3,3,3,misere", "4,4,4", "3,4,3"]
 @pytest.mark.parametrize("name", GAMES)
 def test_a_witness_tells_the_scores_of_so_many_positions_of_several_plies(name: str) -> None:
     rules, game = naive.Game.named(name), parse_game(name)
-    found = witness.testify(game, lambda: True)
+    found = witness.evidence(game, lambda: True)
     assert len(found) >= POSITIONS
     assert (0, 0) in {(x, o) for x, o, _ in found}, "the empty board"
     assert len({(x | o).bit_count() for x, o, _ in found}) >= 7
@@ -43,28 +45,46 @@ def test_a_game_of_few_positions_has_a_witness_too(name: str, tmp_path: Path) ->
     assert build_store(parse_game(name), tmp_path / "s", jobs=1).witnessed > 0
 
 
-def test_the_witness_searches_in_a_process_of_its_own_and_in_this_one_where_that_fails(
+def confirmed(store: Path, *, kill: bool = False) -> tuple[bool, int]:
+    """Whether a process was forked, and how many positions of a store were confirmed."""
+    with Store(store) as opened, Witness(grid(4, 4, 4)) as found:
+        forked = bool(found._child)
+        if kill:
+            os.kill(found._child, signal.SIGKILL)
+        return forked, found.confirm(Scores(opened))
+
+
+def test_the_witness_searches_in_a_process_of_its_own_and_in_this_one_where_that_dies(
     store4: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game = grid(4, 4, 4)
-    with Store(store4) as store, Witness(game) as beside:
-        assert beside._process is not None
-        assert beside.confirm(Scores(store)) >= POSITIONS
-    for broken in ("/nonexistent", "/bin/false"):
-        monkeypatch.setattr(sys, "executable", broken)
-        with Store(store4) as store, Witness(game) as alone:
-            assert alone.confirm(Scores(store)) >= POSITIONS
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(witness, "_SECONDS", 0.0)
+    before = len(os.listdir("/proc/self/fd"))
+    for kill in (False, True):
+        forked, count = confirmed(store4, kill=kill)
+        assert (forked, count >= POSITIONS) == (True, True)
+    with Witness(grid(4, 4, 4)):
+        pass
+    assert len(os.listdir("/proc/self/fd")) == before
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_where_there_are_threads_the_witness_does_not_fork(store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "active_count", lambda: 2)
+    forked, count = confirmed(store4)
+    assert (forked, count >= POSITIONS) == (False, True)
 
 
 def test_one_position_that_differs_is_named_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = witness.testify
+    real = witness.evidence
 
-    def lie(game: Any, enough: Any) -> witness.Testimony:
+    def lie(game: Any, enough: Any) -> witness.Evidence:
         return [*real(game, enough), (1, 0, 5)]
 
-    monkeypatch.setattr(witness, "testify", lie)
+    monkeypatch.setattr(witness, "evidence", lie)
     with pytest.raises(SolversDisagree, match=r"'X../.../...' of 3,3,3: the store says 0, a plain search 5"):
         build_store(grid(3, 3, 3), tmp_path / "s", jobs=1)
     assert list(tmp_path.iterdir()) == []
