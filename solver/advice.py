@@ -5,6 +5,7 @@ import os
 from solver.errors import NotAStore, StoreDamaged, StoreError, StoreMissing, StoreOutdated, Ttt4Error
 from solver.folders import partial_path, store_path
 from solver.games.lines import DEFAULT_GAME, Game
+from solver.text import shown
 
 
 def with_advice(error: Ttt4Error) -> str:
@@ -25,6 +26,8 @@ def build_command(game: Game | None, path: str | os.PathLike[str], *, force: boo
 
 
 def _advice(error: Ttt4Error) -> str:
+    if error.unnamed_game:
+        return f"add --game {shown(error.unnamed_game)[1:-1]}"
     if not isinstance(error, StoreError) or not error.path:
         return ""
     game = error.game if isinstance(error.game, Game) else None

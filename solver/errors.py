@@ -18,6 +18,8 @@ class Ttt4Error(Exception):
     kind = "failed"
     """One word for programs. It stays the same when the message changes."""
     exit_code = 1
+    unnamed_game = ""
+    """The game that the user has to name, where a file alone must not open it."""
 
 
 class GameError(Ttt4Error):

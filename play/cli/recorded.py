@@ -36,7 +36,7 @@ def resume(
     file: str | None, rules: Rules[Any] | None, seed: str | None, store: str | None, live: bool, seconds: float
 ) -> None:
     """Continue the game in FILE, or the last one that did not end."""
-    path = file or last_kept(rules, to_resume=True)
+    path = file or _last(rules, to_resume=True)
     record = load_record(path, rules)
     for side in record.match.rules.sides:
         name = record.tags.setdefault(side, "human")
@@ -58,7 +58,7 @@ def review(file: str | None, rules: Rules[Any] | None, store: str | None, live: 
     """Grade every move of the game in FILE, or of the last game, by exact scores, and name the turning point."""
     from play.review import review_match
 
-    match = load_record(file or last_kept(rules), rules).match
+    match = load_record(file or _last(rules), rules).match
     lines_of(match.rules, "an oracle that could review it")
     with Roster(match.rules, store, live=live, seconds=seconds) as roster:
         say(f"{picture(match.rules, match.state)}\n")
@@ -73,7 +73,7 @@ def review(file: str | None, rules: Rules[Any] | None, store: str | None, live: 
 @command_errors
 def replay(file: str | None, rules: Rules[Any] | None, as_json: bool) -> None:
     """Step through the game in FILE, or the last game: Enter for the next move, b for the previous, q to leave."""
-    record = load_record(file or last_kept(rules), rules)
+    record = load_record(file or _last(rules), rules)
     if as_json:
         click.echo(json.dumps(record_as_dict(record)))
         return
@@ -106,6 +106,15 @@ def games(as_json: bool) -> None:
         click.echo(json.dumps(_kept_dict(kept)) if as_json else _kept_line(kept))
     if not found and not as_json:
         click.echo("No game is kept yet: ttt4-play begins one.", err=True)
+
+
+def _last(rules: Rules[Any] | None, *, to_resume: bool = False) -> str:
+    """Return the file of the last kept game; raise Ttt4Error, with what to do, if there is none."""
+    path = last_kept(rules, to_resume=to_resume)
+    if path is None:
+        wanted = "that can go on" if to_resume else "to look at"
+        raise Ttt4Error(f"no game {wanted} was kept; ttt4-play begins one, or name a FILE")
+    return path
 
 
 def _step_of(match: Match[Any], at: int) -> str:

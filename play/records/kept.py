@@ -13,6 +13,7 @@ from play.records.text import ONGOING, Record, RecordError
 from solver.errors import Ttt4Error
 from solver.folders import games_folder
 from solver.games.rules import Rules
+from solver.text import shown
 
 
 class Kept(NamedTuple):
@@ -51,21 +52,22 @@ def kept_games(rules: Rules[Any] | None = None) -> Iterator[Kept]:
         yield Kept(path, nanoseconds / 1e9, record, problem, tags)
 
 
-def last_kept(rules: Rules[Any] | None = None, *, to_resume: bool = False) -> str:
-    """Return the file of the last game, or of the last that can go on; raise Ttt4Error if there is none.
+def last_kept(rules: Rules[Any] | None = None, *, to_resume: bool = False) -> str | None:
+    """Return the file of the last game, or of the last that can go on; None if there is none.
 
-    With `rules`, only games by these rules count.
+    With `rules`, only games by these rules count. Without, a last game that is the user's own code is an error.
     """
     for kept in kept_games(rules):
         if rules and (kept.record is None or kept.record.match.rules.name != rules.name):
             continue
         tags = kept.own_game_tags
         if tags and not (to_resume and tags.get("Result") != ONGOING):
-            raise Ttt4Error(f"the last game, {kept.path!r}, is your own {tags['Game']}: add --game {tags['Game']}")
+            error = Ttt4Error(f"the last game, {kept.path!r}, is your own {shown(tags['Game'])}")
+            error.unnamed_game = tags["Game"]
+            raise error
         if kept.can_go_on if to_resume else kept.record:
             return kept.path
-    wanted = "that can go on" if to_resume else "to look at"
-    raise Ttt4Error(f"no game {wanted} was kept: ttt4-play begins one, or name a FILE")
+    return None
 
 
 def new_files(first: str | None = None) -> Iterator[str | None]:

@@ -185,9 +185,8 @@ def begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[A
             if not may_be_recorded(tags["Game"]):
                 own = tags["Game"]
                 what = "code, which a file cannot load" if is_own(own) else "a file, which another file cannot open"
-                why = f"game {shown(own)} is {what}: add --game {shown(own)[1:-1]}"
-                error = _wrong(name, lines.get(tag, 1), why)
-                error.own_game_tags = tags
+                error = _wrong(name, lines.get(tag, 1), f"game {shown(own)} is {what}")
+                error.unnamed_game, error.own_game_tags = own, tags
                 raise error
             rules = find_game(tags["Game"])
         if "First" in tags or isinstance(rules, LineRules):

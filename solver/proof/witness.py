@@ -14,7 +14,6 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from math import inf
 from select import select
 from time import monotonic
 from typing import NoReturn
@@ -36,7 +35,7 @@ _QUICK, _PATIENT = 0.0003, 0.02
 """How many seconds one search may take: up to so many positions, and beyond."""
 
 _EMPTY_BOARD_CELLS = 16
-"""On boards of up to so many cells the empty board is searched, too."""
+"""On boards of up to so many cells the empty board is searched, too, if that takes no more than _SECONDS."""
 
 _FEW_CELLS = 9
 """On boards of up to so many cells, all of it takes no longer than a process is worth."""
@@ -131,9 +130,9 @@ def evidence(game: Game, enough: Callable[[], bool]) -> Evidence:
     for _ in range(POSITIONS):  # games, so that one without open positions ends this, too
         if len(found) < POSITIONS:
             found += _followed(search, _random_game(game, rng))
-    search = Search(game, symmetries(game), inf)
+    search = Search(game, symmetries(game), _SECONDS)
     if game.cells <= _EMPTY_BOARD_CELLS:
-        found.append((0, 0, search.score(Position(game))))
+        found += _followed(search, [Position(game)])
     search.seconds = _PATIENT
     while not enough() and monotonic() < deadline:
         found += _followed(search, _random_game(game, rng))

@@ -84,17 +84,24 @@ def boards(*names: str) -> st.SearchStrategy[tuple[naive.Game, str, str]]:
     return drawn()
 
 
-def in_words(rules: naive.Game, board: str) -> str:
-    """The sentence about a board, by minimax alone."""
-    score, who = naive.score(rules, board), naive.winner(rules, board)
+def check_sentence(rules: naive.Game, board: str, out: str) -> None:
+    """Compare who is to move, who wins and how soon, as the text says, with minimax."""
+    score = naive.score(rules, board)
     if naive.over(rules, board):
-        return f"The game is over: {who + ' has won' if who else 'a draw'}."
-    if not score:
-        return f"{naive.mover(board)} to move: a draw with best play."
-    plies = rules.cells + 1 - abs(score) - naive.stones(board)
-    winner = naive.mover(board) if score > 0 else "XO"[naive.mover(board) == "X"]
-    moves = f"{(plies + 1) // 2} move{'s' if plies > 2 else ''}"
-    return f"{naive.mover(board)} to move: {winner} wins in {moves} ({plies} {'plies' if plies > 1 else 'ply'})."
+        found = re.search(r"^The game is over: (?:([XO]) has won|a draw)\.$", out, re.M)
+        assert found
+        assert found[1] == naive.winner(rules, board)
+        return
+    found = re.search(
+        r"^([XO]) to move: (?:a draw with best play|([XO]) wins in (\d+) moves? \((\d+) (?:ply|plies)\))\.$", out, re.M
+    )
+    assert found
+    mover = naive.mover(board)
+    assert found[1] == mover
+    assert found[2] == (None if not score else mover if score > 0 else "XO"[mover == "X"])
+    if score:
+        plies = rules.cells + 1 - abs(score) - naive.stones(board)
+        assert (int(found[3]), int(found[4])) == ((plies + 1) // 2, plies)
 
 
 def named_cells(rules: naive.Game, names: str) -> list[int]:
@@ -109,7 +116,7 @@ def test_the_text_says_what_minimax_finds(store3: Path, run: Run, position: tupl
     given_store = ["--store", store3] if name == "3,3,3" else ["--live"]
     ran = run(main, board, "--game", name, *given_store)
     assert (ran.code, ran.err) == (0, "")
-    assert in_words(rules, board) in ran.out.splitlines()
+    check_sentence(rules, board, ran.out)
     assert ("Best" in ran.out) == ("Main line" in ran.out) == (not naive.over(rules, board))
     if not naive.over(rules, board):
         best = named_cells(rules, re.search(r"^Best +(.*)$", ran.out, re.M)[1])  # type: ignore[index]

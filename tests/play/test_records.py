@@ -241,7 +241,7 @@ def test_a_record_that_names_code_never_loads_it(tmp_path: Path, monkeypatch: py
     (tmp_path / "a.game").write_text('[Game "trap:Game"]\n[X "human"]\n[Result "*"]\n\n1. 3 *\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    refusal = "game 'trap:Game' is code, which a file cannot load: add --game trap:Game"
+    refusal = "game 'trap:Game' is code, which a file cannot load"
     for rules in (None, NIM, rules_of("3,3,3")):
         with pytest.raises(RecordError, match=f"^a.game, line 1: {refusal}$") as error:
             load_record("a.game", rules)

@@ -154,7 +154,7 @@ def test_without_a_game_that_can_go_on_resume_says_so_in_one_line(state: str, ga
         games.mkdir(parents=True)
     if state in ("an ended game", "not text"):
         (games / "game.txt").write_bytes(WON.encode() if state == "an ended game" else bytes(range(256)))
-    assert refused(piped("", "resume"), 1, "no game that can go on was kept: ttt4-play begins one, or name a FILE")
+    assert refused(piped("", "resume"), 1, "no game that can go on was kept; ttt4-play begins one, or name a FILE")
 
 
 def keep(games: Path, name: str, text: str | bytes, played: int) -> Path:
