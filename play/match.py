@@ -205,7 +205,7 @@ class Match(Generic[S]):
     def _require_on(self) -> None:
         outcome = self.outcome
         if outcome:
-            raise MatchOver(f"the match has ended, {outcome}: take a move back, or begin anew")
+            raise MatchOver(f"the match has ended, {outcome}")
 
     def __repr__(self) -> str:
         return f"<Match {self.rules.name} {' '.join(map(self.rules.write, self._moves)) or 'not begun'}>"

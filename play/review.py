@@ -8,6 +8,7 @@ from oracle.grading import grade_of, keeps_outcome
 from oracle.oracle import Oracle
 from play.advice import analyse
 from play.match import Match
+from solver.games.lines import SOLVABLE_CELLS
 
 UNKNOWN = "not settled"
 
@@ -42,6 +43,8 @@ class Review(NamedTuple):
     turning_point: Graded | None
     """The last move that changed the outcome; None if none did."""
     exact: bool
+    solvable: bool = True
+    """Whether a store could settle every position."""
 
 
 def review_match(oracle: Oracle, match: Match[Any]) -> Review:
@@ -63,7 +66,7 @@ def review_match(oracle: Oracle, match: Match[Any]) -> Review:
             )
         )  # fmt: skip
     changes = [move for move in graded if move.changed]
-    return Review(tuple(graded), changes[-1] if changes else None, exact)
+    return Review(tuple(graded), changes[-1] if changes else None, exact, oracle.game.cells <= SOLVABLE_CELLS)
 
 
 def in_words(score: int, plies: int | None, side: str, sides: Any) -> str:

@@ -8,12 +8,12 @@ from play.arena.meetings import Meeting, Standing, interval
 def result_table(meeting: Meeting, sides: Sequence[str], *, swap: bool) -> str:
     """Return the results of one meeting."""
     standings = (meeting.first, meeting.second)
-    width = max(len(standing.name) for standing in standings) + 2
-    lines = [f"{'player':{width}} side      wins              draws             losses"]
+    width = max(len(_short(standing.name)) for standing in standings)
+    lines = [f"{'player':{width}} side    {'wins':18} {'draws':18} losses"]
     for standing, side in zip(standings, sides, strict=False):
         counts = (_share(count, standing.games) for count in (standing.wins, standing.draws, standing.losses))
         lines.append(
-            f"{standing.name:{width}} {' and '.join(sides[:2]) if swap else side:8}  {'  '.join(counts)}".rstrip()
+            f"{_short(standing.name):{width}} {' and '.join(sides[:2]) if swap else side:7} {' '.join(counts)}".rstrip()
         )
     lines += ["", "In percent of the games, with 95% confidence intervals.", ""]
     for standing in standings:
@@ -31,11 +31,11 @@ def cross_table(names: Sequence[str], meetings: Sequence[Meeting]) -> str:
         points[met.second.name, met.first.name] = met.second.points
     total = {one: sum(points.get((one, other), 0) for other in names) / (len(names) - 1) for one in names}
     ranked = sorted(names, key=lambda name: -total[name])
-    width = max(map(len, names)) + 2
+    width = max(len(_short(name)) for name in names) + 2
     lines = [f"{'':4}{'':{width}}  all" + "".join(f"{number:5}" for number in range(1, len(names) + 1))]
     for number, one in enumerate(ranked, 1):
         against = "".join(f"{100 * points[one, other]:5.0f}" if one != other else "    -" for other in ranked)
-        lines.append(f"{number:3} {one:{width}}{100 * total[one]:5.1f}{against}")
+        lines.append(f"{number:3} {_short(one):{width}}{100 * total[one]:5.1f}{against}")
     lines += ["", "Points in percent: 1 for a win, a half for a draw."]
     forfeits = [
         f"{one.name}: game {forfeit.game}: {forfeit.reason}"
@@ -43,7 +43,11 @@ def cross_table(names: Sequence[str], meetings: Sequence[Meeting]) -> str:
         for one in (met.first, met.second)
         for forfeit in one.forfeits
     ]
-    return "\n".join(line[:79] for line in lines + forfeits[:10])
+    return "\n".join(_short(line, 79) for line in lines + forfeits[:10])
+
+
+def _short(text: str, most: int = 12) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _share(count: int, games: int) -> str:
@@ -56,7 +60,7 @@ def _about(standing: Standing) -> list[str]:
         if standing.graded else ""  # fmt: skip
     mean = 1000 * standing.seconds / standing.moves if standing.moves else 0.0
     lines = [f"{standing.name}: {mean:.2f} ms a move, at most {1000 * standing.slowest:.0f}{kept}."]
-    lines += [f"  forfeited game {forfeit.game}: {forfeit.reason}"[:79] for forfeit in standing.forfeits[:5]]
+    lines += [_short(f"  forfeited game {forfeit.game}: {forfeit.reason}", 79) for forfeit in standing.forfeits[:5]]
     if len(standing.forfeits) > 5:
         lines.append(f"  and {len(standing.forfeits) - 5} more games")
     return lines

@@ -21,27 +21,35 @@ from play.terminal.talk import review_lines, say
 from solver.cli.console import command_errors, store_option
 from solver.errors import Ttt4Error
 from solver.games.rules import Rules
-from solver.text import printable
+from solver.text import printable, shown
 
 
 @click.command()
 @click.argument("file", required=False, type=click.Path())
 @own_game_option
+@click.option("--x", metavar="PLAYER", help="Who plays X on, or the first side; needed for MODULE:NAME.")
+@click.option("--o", metavar="PLAYER", help="Who plays O on, or the second side; needed for MODULE:NAME.")
 @seed_option
 @store_option
 @live_option
 @time_option
 @command_errors
 def resume(
-    file: str | None, rules: Rules[Any] | None, seed: str | None, store: str | None, live: bool, seconds: float
-) -> None:
-    """Continue the game in FILE, or the last one that did not end."""
+    file: str | None, rules: Rules[Any] | None, x: str | None, o: str | None, seed: str | None, store: str | None,
+    live: bool, seconds: float,
+) -> None:  # fmt: skip
+    """Continue the game in FILE, or the last one that did not end.
+
+    A file cannot make this program load code, so a game or a player of your own has to be named again.
+    """
     path = file or _last(rules, to_resume=True)
     record = load_record(path, rules)
-    for side in record.match.rules.sides:
+    for side, option, named in zip(record.match.rules.sides, ("--x", "--o"), (x, o), strict=False):
         name = record.tags.setdefault(side, "human")
-        if not may_resume(name):
-            raise Ttt4Error(f"{path!r} was played by {name!r}: a file cannot make this program load code")
+        if named:
+            record.tags[side] = named
+        elif not may_resume(name):
+            raise Ttt4Error(f"{path!r} was played by {shown(name)}, which a file cannot load; add {option} {name}")
     date = f" of {record.tags['Date']}" if "Date" in record.tags else ""
     say(f"Continuing the game{date} in {path}.")
     play_record(record, new_files(path), seed, store, live, seconds)
@@ -72,7 +80,7 @@ def review(file: str | None, rules: Rules[Any] | None, store: str | None, live: 
 @click.option("--json", "as_json", is_flag=True, help="The record as one JSON object.")
 @command_errors
 def replay(file: str | None, rules: Rules[Any] | None, as_json: bool) -> None:
-    """Step through the game in FILE, or the last game: Enter for the next move, b for the previous, q to leave."""
+    """Step through the game in FILE, or the last game: Enter for the next ply, b for the previous, q to leave."""
     record = load_record(file or _last(rules), rules)
     if as_json:
         click.echo(json.dumps(record_as_dict(record)))
@@ -88,6 +96,9 @@ def replay(file: str | None, rules: Rules[Any] | None, as_json: bool) -> None:
             word = input("Enter, b or q> ").strip().lower()
         except EOFError:
             return
+        except KeyboardInterrupt:
+            say("")
+            raise
         if word.startswith("q"):
             return
         at = max(at - 1, 0) if word.startswith("b") else at + 1
@@ -122,7 +133,7 @@ def _step_of(match: Match[Any], at: int) -> str:
     rules, who = match.rules, ""
     if at:
         who = f"{rules.to_move(match.states[at - 1])} plays {rules.write(match.moves[at - 1])}. "
-    return f"{picture(rules, match.states[at])}\n\nMove {at} of {len(match.moves)}. {who}\n"
+    return f"{picture(rules, match.states[at])}\n\nPly {at} of {len(match.moves)}. {who}\n"
 
 
 def _kept_line(kept: Kept) -> str:
@@ -136,7 +147,7 @@ def _kept_line(kept: Kept) -> str:
         return f"{played}  cannot be read\n  {kept.problem}"
     match, tags = kept.record.match, kept.record.tags
     sides = ", ".join(f"{side} {printable(tags.get(side, 'human'))}" for side in match.rules.sides)
-    count = f"{len(match.moves)} move{'s' * (len(match.moves) != 1)}"
+    count = f"{len(match.moves)} {'ply' if len(match.moves) == 1 else 'plies'}"
     return f"{played}  {match.rules.name:10} {sides:26} {count:9} {kept.record.result}\n  {kept.path}"
 
 

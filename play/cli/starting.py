@@ -5,6 +5,8 @@ import sys
 import time
 from collections.abc import Iterator
 
+import click
+
 from oracle.oracle import QUICK_CELLS
 from play.players.roster import Roster
 from play.records.text import Record
@@ -23,7 +25,9 @@ def play_record(
         if isinstance(rules, LineRules) and not live and rules.game.cells <= SOLVABLE_CELLS:
             if not is_named(store):
                 _offer_store(rules)
-            roster.oracle()  # so that a missing store is reported at once
+            oracle = roster.oracle()  # so that a missing store is reported at once
+            if oracle.source == "search" and rules.game.cells > QUICK_CELLS:
+                click.echo("The oracle may err on a board of this size without a store.", err=True)
         Prompt(roster, record, files, seed if seed is not None else time.time_ns()).run()
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from solver.errors import Ttt4Error
 from solver.own_code import is_own, one_line
+from solver.text import shown
 
 BEST_LEVEL = 10
 
@@ -66,7 +67,10 @@ def may_resume(name: str) -> bool:
 def chosen(player: Player, state: Any) -> int:
     """Return the move that a player names; raise PlayerError if it names none, whatever it does instead."""
     try:
-        return index(player.choose(state))
+        move = player.choose(state)
+        if not hasattr(move, "__index__"):
+            raise TypeError(f"a move is a number, not {shown(move, 24)}")
+        return index(move)
     except Ttt4Error:
         raise
     except (Exception, SystemExit) as error:  # it may not be our code

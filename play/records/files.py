@@ -49,4 +49,4 @@ def _require_same_match(record: Record, path: str) -> None:
             same = there.rules == record.match.rules and there.states[0] == record.match.states[0]
             before = there.moves if same else None
     if before is None or record.match.moves[: len(before)] != before:
-        raise RecordError(f"{path!r} is there and is not this game: name another file")
+        raise RecordError(f"{path!r} exists and is not this game: name another file")

@@ -7,7 +7,6 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
-from play.players.player import PlayerError, may_resume
 from play.records.files import load_record
 from play.records.text import ONGOING, Record, RecordError
 from solver.errors import Ttt4Error
@@ -31,14 +30,8 @@ class Kept(NamedTuple):
 
     @property
     def can_go_on(self) -> bool:
-        """Whether `ttt4-play resume` can continue it."""
-        if self.record is None or self.record.result != ONGOING:
-            return False
-        sides = self.record.match.rules.sides
-        try:
-            return all(may_resume(self.record.tags.get(side, "human")) for side in sides)
-        except PlayerError:  # it names a player that there is not
-            return False
+        """Whether `ttt4-play resume` can continue it, if players of the user's own are named again."""
+        return self.record is not None and self.record.result == ONGOING
 
 
 def kept_games(rules: Rules[Any] | None = None) -> Iterator[Kept]:

@@ -32,6 +32,12 @@ from solver.text import shown
 MOST_LINES = 60
 """How many lines of a game `lines` lists without being asked for those of one cell."""
 
+_WITH_WORDS = ("lines", "save")
+"""The commands that take words."""
+
+_LINES_ONLY = ("hint", "show", "why", "lines", "review")
+"""The commands that only games of lines have."""
+
 _LEAVING = ("q", "exit")
 """What else people type to leave."""
 
@@ -85,7 +91,9 @@ class Prompt:
             with suppress(ImportError):  # some Pythons are built without it
                 import readline  # noqa: F401 - from here on, what is typed can be edited
         sides = ", ".join(f"{side} {name}" for side, name in self.names.items())
-        say(f"{self.rules.name}: {sides}." + (f" {self._how_to_move()} help lists what else." if self.people else ""))
+        say(
+            f"{self.rules.name}: {sides}." + (f" {self._how_to_move()} help lists the commands." if self.people else "")
+        )
         self._show_board()
         try:
             while self.people or not self.match.outcome:
@@ -104,9 +112,11 @@ class Prompt:
 
     def _how_to_move(self) -> str:
         if isinstance(self.rules, LineRules):
-            return "Moves are b3 or 3 2;"
+            game = self.rules.game
+            row, column = divmod(game.squares[game.cells // 2], game.columns)
+            return f"A move is {game.cell_name(game.cells // 2)} or {row + 1} {column + 1};"
         moves = self.rules.legal(self.match.state)[:3]
-        return f"Moves are {', '.join(map(self.rules.write, moves))} and so on;" if moves else ""
+        return f"A move is {' or '.join(map(self.rules.write, moves))};" if moves else ""
 
     def _step(self) -> None:
         """Take one line from the person, or one move from another player."""
@@ -135,6 +145,8 @@ class Prompt:
         command = self._commands.get("quit" if word.lower() in _LEAVING else word.lower())
         try:
             if command:
+                if rest.strip() and word.lower() not in _WITH_WORDS:
+                    raise MatchError(f"{word.lower()} takes no words, such as {shown(rest.strip(), 24)}")
                 command[0](rest.strip())
             elif word:
                 move = self._read_move(line)
@@ -246,7 +258,7 @@ class Prompt:
     def _why(self, rest: str) -> None:
         graded = self._reviewed().moves
         if not graded:
-            say_wrapped("No move was made yet.")
+            say_wrapped("No move has been made yet.")
         for move in graded[-2:]:
             say(explained(move))
 
@@ -262,7 +274,10 @@ class Prompt:
             say("  " + " ".join(map(game.cell_name, cells_of(line))))
 
     def _review(self, rest: str) -> None:
-        for line in review_lines(self._reviewed(), every=True):
+        review = self._reviewed()
+        if not review.moves:
+            say_wrapped("No move has been made yet.")
+        for line in review_lines(review, every=True):
             say(line)
 
     def _save(self, rest: str) -> None:
@@ -288,10 +303,11 @@ class Prompt:
         self._show_board()
 
     def _help(self, rest: str) -> None:
-        moves = "a cell: b3, or its row and column, 3 2" if isinstance(self.rules, LineRules) else "what the rules read"
-        say(f"A move is {moves}. Besides:")
+        lines = isinstance(self.rules, LineRules)
+        say(f"{self._how_to_move().removesuffix(';')}. Besides:" if not self.match.outcome else "The commands are:")
         for name, (_, what) in self._commands.items():
-            say(f"  {name:8} {what}")
+            if lines or name not in _LINES_ONLY:
+                say(f"  {name:8} {what}")
 
     def _quit(self, rest: str) -> None:
         raise Leave

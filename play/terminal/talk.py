@@ -66,7 +66,9 @@ def review_lines(review: Review, *, every: bool = False) -> Iterator[str]:
         if every or move.grade != BEST:
             yield explained(move)
     if not review.exact:
-        yield "Not every position could be settled in time; a store would settle them."
+        yield "Not every position could be settled in time" + (
+            "; a store would settle them." if review.solvable else "."
+        )
     for side in sorted({move.side for move in review.moves}, reverse=True):
         own = [move for move in review.moves if move.side == side]
         moves = f"{len(own)} move{'s' * (len(own) != 1)}"

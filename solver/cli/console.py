@@ -86,7 +86,7 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
             if isinstance(error, BrokenPipeError) and reader_left():
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 sys.exit(0)  # the results are there, and the reader has read enough of them
-            raise Refusal(Ttt4Error(f"the system refused: {error.strerror or error}")) from error
+            raise Refusal(Ttt4Error(f"system error: {error.strerror or error}")) from error
 
     return guarded
 

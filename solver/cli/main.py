@@ -110,9 +110,11 @@ def info(game: Game, store: str | None, as_json: bool) -> None:
     for name, value in _about(manifest):
         click.echo(f"{name:12} {value}")
     click.echo(f"{'file':12} {path} ({size:,} bytes)")
-    click.echo(f"\nply{'reachable':>16}{'wins':>15}{'draws':>15}{'losses':>15}{'over':>14}")
+    click.echo(f"\nply{'reachable':>19}{'canonical':>16}{'wins':>14}{'draws':>14}{'losses':>14}")
     for ply in manifest.plies:
-        click.echo(f"{ply.ply:3}{ply.reachable:16,}{ply.wins:15,}{ply.draws:15,}{ply.losses:15,}{ply.over:14,}")
+        counts = f"{ply.canonical:16,}{ply.wins:14,}{ply.draws:14,}{ply.losses:14,}"
+        click.echo(f"{ply.ply:3}{ply.reachable:19,}{counts}")
+    click.echo("\nWins, draws and losses are those of the side to move, in canonical positions.")
 
 
 @main.command()

@@ -2,6 +2,10 @@
 
 Until a command begins its work, a signal ends the process at once: nothing has been done yet. While it works, a
 signal raises an exception, so that it can clean up. When it has ended its work, signals are ignored.
+
+While a module is imported, a signal ends the process at once, too: an exception that comes out of nowhere is
+swallowed there or turned into another one, above all while numba is loaded and compiles. A command has nothing to
+clean up while it imports.
 """
 
 import os
@@ -54,4 +58,14 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
+    if _importing(frame):
+        _leave(number, frame)
     raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

@@ -238,7 +238,7 @@ def _listed(file: _File, board: Game, straight: set[int], texts: list[str]) -> s
         try:
             line = _line(board, text)
             if line in numbers or line in straight:
-                raise BoardError(f"line {shown(text)} is there already: leave it out")
+                raise BoardError(f"line {shown(text)} is a duplicate: leave it out")
         except BoardError as error:
             raise file.wrong(str(error), file.line("lines", texts, i)) from error
         numbers[line] = i

@@ -12,6 +12,7 @@ from solver.games.position import Position, cells_of, parse
 from solver.games.rules import Outcome
 
 _EXCHANGED = str.maketrans("XO", "OX")
+_EXCHANGED_IN_ANY_CASE = str.maketrans("XOxo", "OXox")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class LineRules:
     def decode(self, text: str) -> LineState:
         """Return the state that a board describes; raise BoardError if no game reaches it."""
         try:
-            position = parse(self.game, self._exchange(text.upper()))
+            position = parse(self.game, text if self.first == "X" else text.translate(_EXCHANGED_IN_ANY_CASE))
         except BoardError as error:
             if self.first == "X":
                 raise

@@ -79,5 +79,5 @@ def set_up(rules: Rules[S], text: str) -> S:
     state = rules.decode(text)
     ended = rules.outcome(state)
     if ended:
-        raise BoardError(f"board {shown(text)} cannot be played on: {ended.reason}")
+        raise BoardError(f"board {shown(text)} is a finished game: {ended.reason}")
     return state

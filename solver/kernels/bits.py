@@ -7,12 +7,12 @@ these is the image of the set. Four chunks are enough for every board that can b
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from solver.kernels.jit import helper  # isort: skip  (it sets numba's cache folder first)
 
-from solver.kernels.jit import helper
+import numpy as np  # isort: skip
+from llvmlite import ir  # isort: skip
+from numba import types  # isort: skip
+from numba.extending import intrinsic  # isort: skip
 
 CHUNK = 7
 CHUNKS = 4

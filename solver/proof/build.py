@@ -3,8 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -15,7 +14,7 @@ from solver.errors import NotAStore, SolversDisagree, StoreDamaged, StoreMismatc
 from solver.games.lines import Game, require_solvable
 from solver.games.position import Position
 from solver.index.places import page_size
-from solver.index.symmetry import symmetries
+from solver.index.symmetry import Symmetry, symmetries
 from solver.kernels.cache import is_cached
 from solver.proof.progress import Progress, ProgressCallback, silent
 from solver.proof.witness import Witness
@@ -86,18 +85,29 @@ def build_store(
     path = os.path.realpath(path)  # a link stays one: what it leads to is replaced
     _require_writable(path, game)
     group = symmetries(game)
-    with Witness(game) as witness, Journal(path, game, group) as journal:
-        start = perf_counter()
+    start = perf_counter()
+    with Witness(game) as witness:
+        with Journal(path, game, group) as journal:  # so that what speaks against the build is said at once
+            dropped = journal.dropped
         on_progress(Progress("compiling"))
         compile_kernels()
-        from solver.proof.plan import require_room
-        from solver.proof.prove import Proof
+        return _build(game, group, path, witness, jobs, on_progress, start, dropped)
 
-        compiled = perf_counter()
+
+def _build(
+    game: Game, group: tuple[Symmetry, ...], path: str, witness: Witness, jobs: int, on_progress: ProgressCallback,
+    start: float, dropped: int,
+) -> Report:  # fmt: skip
+    """Solve the game, now that the kernels are loaded, and write its store."""
+    from solver.proof.plan import require_room
+    from solver.proof.prove import Proof
+
+    compiled = perf_counter()
+    with Journal(path, game, group) as journal:
         proof: Proof[list[PackedRecord]] = Proof(game, group, _packed, jobs=jobs, on_progress=on_progress)
         require_room(game, proof.plan, os.path.dirname(os.path.abspath(path)), journal.size)
         before = _solved_before(journal, game)
-        on_progress(Progress("solving", note=_outlook(proof, before, journal.dropped)))
+        on_progress(Progress("solving", note=_outlook(proof, before, dropped)))
         for stage in proof.stages(before):
             for record in chain.from_iterable(stage.made):
                 journal.put(record)
@@ -165,7 +175,7 @@ def require_published(manifest: Manifest) -> None:
 def _outlook(proof: "Proof[list[PackedRecord]]", before: "Solved | None", dropped: int) -> str:
     """Return a note for the start: what is left of an interrupted build, or what a long build needs."""
     if before:
-        lost = f"\ndropped {dropped:,} bytes that were damaged or of an unfinished layer" if dropped else ""
+        lost = f"\nsolving again what was unfinished or damaged ({dropped:,} bytes)" if dropped else ""
         done = f"{before.summary.filled / proof.plan.filled:.0%}"
         return f"resuming at ply {2 * before.x_count}: {done} of {proof.plan.filled:,} places are solved already{lost}"
     return proof.plan.describe() if proof.plan.seconds > NOTED_SECONDS else ""
@@ -206,37 +216,15 @@ def compile_kernels() -> None:
         with suppress(OSError):  # the second process only saves time
             other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     try:
-        with _interrupts_kept():
-            import solver.sweep.pages
+        import solver.sweep.pages
 
-            if other is not None:
-                other.wait()
-            import solver.proof.prove  # noqa: F401  (and with it every other kernel)
+        if other is not None:
+            other.wait()
+        import solver.proof.prove  # noqa: F401  (and with it every other kernel)
     finally:
         if other is not None:
             other.kill()
             other.wait()
-
-
-@contextmanager
-def _interrupts_kept() -> Iterator[None]:
-    """Raise, at the end, a KeyboardInterrupt that hit a callback of the compiler, where Python can only print it."""
-    lost = False
-
-    def keep(unraisable: "sys.UnraisableHookArgs") -> None:
-        nonlocal lost
-        if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            lost = True
-        else:
-            before(unraisable)
-
-    before, sys.unraisablehook = sys.unraisablehook, keep
-    try:
-        yield
-    finally:
-        sys.unraisablehook = before
-    if lost:
-        raise KeyboardInterrupt
 
 
 def _packed(filled: "Filled") -> list[PackedRecord]:

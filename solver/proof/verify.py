@@ -71,9 +71,9 @@ def verify_store(
     path = os.fspath(path)
     start = perf_counter()
     on_progress(Progress("reading"))
-    _check_structure(path, game)
     with Store(path, game) as store:
         store.check_seal()
+        _check_structure(path, game)
         manifest = store.manifest
         if manifest.symmetries != symmetries(game):
             raise store.damaged("its symmetries are not the game's")

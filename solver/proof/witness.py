@@ -124,27 +124,27 @@ def evidence(game: Game, enough: Callable[[], bool]) -> Evidence:
     there are so many, the search ends when `enough` is true or time is up.
     """
     rng = random.Random(os.urandom(8))
-    found: Evidence = []
+    found: dict[tuple[int, int], int] = {}
     deadline = monotonic() + _SECONDS
     search = Search(game, symmetries(game)[:1], _QUICK)  # so quick a search gains nothing from symmetry
-    for _ in range(POSITIONS):  # games, so that one without open positions ends this, too
+    for _ in range(POSITIONS):  # games, so that one of few positions ends this, too
         if len(found) < POSITIONS:
-            found += _followed(search, _random_game(game, rng))
+            found |= _followed(search, _random_game(game, rng))
     search = Search(game, symmetries(game), _SECONDS)
     if game.cells <= _EMPTY_BOARD_CELLS:
-        found += _followed(search, [Position(game)])
+        found |= _followed(search, [Position(game)])
     search.seconds = _PATIENT
     while not enough() and monotonic() < deadline:
-        found += _followed(search, _random_game(game, rng))
-    return found
+        found |= _followed(search, _random_game(game, rng))
+    return [(x, o, score) for (x, o), score in found.items()]
 
 
-def _followed(search: Search, positions: list[Position]) -> Evidence:
+def _followed(search: Search, positions: list[Position]) -> dict[tuple[int, int], int]:
     """Return the scores of a game's positions, from the last one back to the first that takes too long."""
-    found = []
+    found = {}
     with suppress(NotSettled):
         for position in reversed(positions):
-            found.append((position.x, position.o, search.score(position)))
+            found[position.x, position.o] = search.score(position)
     return found
 
 

@@ -20,7 +20,7 @@ def compared(game: Game, digest: str) -> str:
     """Return in words how a digest compares with the published one."""
     published = published_digest(game)
     if published is None:
-        return "none is published"
+        return "none published for this game"
     return "as published" if digest == published else f"NOT as published, {published[:12]}..."
 
 

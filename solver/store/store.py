@@ -218,4 +218,4 @@ def damaged(path: str, game: Game | None, why: str) -> StoreDamaged:
     """Return the error for a file that is not what was written, or that never was a store."""
     if os.path.basename(path).endswith(".ttt4") or was_sealed(path):
         return StoreDamaged(f"store {path!r} is damaged: {why}", path, game)
-    return NotAStore(f"{path!r} is not a store: {why}", path, game)
+    return NotAStore(f"{path!r} is not a store", path, game)

@@ -283,10 +283,10 @@ def test_nobody_gives_up_a_match_that_has_ended(moves: list[int] | None) -> None
     ("moves", "side", "cell", "error", "message"),
     [
         ([0, 3, 1, 4, 2], "X", 99, MatchOver,
-         "the match has ended, X has won: X completed a line: take a move back, or begin anew"),
+         "the match has ended, X has won: X completed a line"),
         ([0, 3, 1, 4, 2], "O", 0, MatchOver, "the match has ended, X has won: "),
         ([0, 3, 1, 4, 8, 5], "X", 2, MatchOver, "the match has ended, O has won: "),
-        ([0, 1, 2, 4, 3, 5, 7, 6, 8], "O", 8, MatchOver, "the match has ended, a draw: the board is full: "),
+        ([0, 1, 2, 4, 3, 5, 7, 6, 8], "O", 8, MatchOver, "the match has ended, a draw: the board is full"),
         ([], "O", 99, OutOfTurn, "it is X's turn, not O's"),
         ([4], "X", 4, OutOfTurn, "it is O's turn, not X's"),
         ([4], "Z", 3, OutOfTurn, "it is O's turn, not Z's"),

@@ -109,7 +109,7 @@ def test_a_heap_to_start_from_is_read_by_the_game(games: Path) -> None:
     (path,) = games.iterdir()
     assert '[Board "5 O"]' in path.read_text()
     assert refused(piped("", *NIM, "--board", "8 X"), 2, "no heap '8 X'", "'7 X'")
-    assert refused(piped("", *NIM, "--board", "0 X"), 2, "'0 X' cannot be played on: O took the last")
+    assert refused(piped("", *NIM, "--board", "0 X"), 2, "'0 X' is a finished game: O took the last")
 
 
 def test_it_is_recorded_as_text(kept: Path) -> None:

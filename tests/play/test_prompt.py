@@ -31,7 +31,7 @@ SCRIPT = [
     ("save kept.txt", "Saved to kept.txt.", None),
     ("save kept.txt/below", "/Cannot write '.*/kept.txt/below': .*; name another file\\./", None),
     ("help", "  resign   give up", None),
-    ("save there.txt", "there.txt' is there and is not this game: name another file.", None),
+    ("save there.txt", "there.txt' exists and is not this game: name another file.", None),
     ("resign", "O has won: X resigned. X made 1 move: 1 best, 0 that changed the outcome.", None),
     ("resign", f"Nothing to resign: {OVER}", None),
     ("hint", f"Nothing to hint at: {OVER}", None),

@@ -106,7 +106,7 @@ def test_nothing_but_a_record_of_the_same_game_is_written_over(
     there = sorted(os.listdir(tmp_path))
     with pytest.raises(RecordError) as refusal:
         export_record(record_of("3,3,3", [0]), str(tmp_path / "link" if linked else path))
-    assert str(refusal.value) == f"{os.path.realpath(path)!r} is there and is not this game: name another file"
+    assert str(refusal.value) == f"{os.path.realpath(path)!r} exists and is not this game: name another file"
     assert path.read_bytes() == content
     assert sorted(os.listdir(tmp_path)) == there
 
@@ -117,7 +117,7 @@ def test_neither_a_folder_nor_a_device_is_written_over(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
-    with pytest.raises(RecordError, match="is there and is not this game: name another file"):
+    with pytest.raises(RecordError, match="exists and is not this game: name another file"):
         export_record(record_of("3,3,3", [0]), path)
     assert (os.listdir(), os.listdir("folder")) == (["folder"], [])
 
@@ -148,7 +148,7 @@ def test_another_game_s_record_is_not_written_over(tmp_path: Path, other: Record
     path = tmp_path / "a.game"
     export_record(record_of("3,3,3", [0, 4, 8]), str(path))
     before = path.read_bytes()
-    with pytest.raises(RecordError, match="is there and is not this game: name another file"):
+    with pytest.raises(RecordError, match="exists and is not this game: name another file"):
         export_record(other, str(path))
     assert path.read_bytes() == before
 

@@ -103,7 +103,7 @@ def test_json_with_another_value_anywhere_reads_or_is_refused_in_one_line(record
         ("{}", r"record, line 1: there is no \[Game"),
         ('{"game": "3,3"}', "record, line 1: cannot read game '3,3'"),
         ('{"game": "3,3,3"}', "not a record in JSON: KeyError.'events'"),
-        ('{"game": "3,3,3", "board": "XXX/OO./..."}', "record, line 1: board 'XXX/OO./...' cannot be played on"),
+        ('{"game": "3,3,3", "board": "XXX/OO./..."}', "record, line 1: board 'XXX/OO./...' is a finished game"),
         ('{"game": "3,3,3", "first": "Z"}', "record, line 1: no side 'Z' can begin"),
         ('{"game": "3,3,3", "events": [], "tags": {"Game": "4,4,4"}}', "'Game': '4,4,4' is not a tag"),
         ('{"game": "3,3,3", "events": [], "tags": {"X": 1}}', "'X': 1 is not a tag"),

@@ -190,7 +190,7 @@ GAME = '[Game "3,3,3"]\n'
         ('[Game "3,3"]\n*', r"line 1: cannot read game '3,3': write rows,columns,k"),
         ('[X "a"]\n[Game "3,3,4"]\n*', r"line 2: no game 3,3,4: 4 in a row do not fit"),
         (GAME + '[First "Z"]\n*', r"line 2: no side 'Z' can begin: choose X or O"),
-        (GAME + '[Board "XXX/OO./..."]\n*', r"line 2: board 'XXX/OO./...' cannot be played on: X completed a line"),
+        (GAME + '[Board "XXX/OO./..."]\n*', r"line 2: board 'XXX/OO./...' is a finished game: X completed a line"),
         (GAME + '[First "O"]\n[Board "X../.../..."]\n*', r"line 3: board .* O moves first"),
         (GAME + '[Times "yesterday"]\n*', r"line 2: 'yesterday' is not a list of times"),
         (GAME + '[Times "2026-11-18T20:15:00Z +x"]\n*', r"line 2: .* is not a list of times"),
@@ -258,5 +258,5 @@ def test_a_record_of_a_game_of_ones_own_is_read_by_the_rules_that_are_given() ->
     assert [event.kind for event in record.match.events] == [MOVED, TOOK_BACK, MOVED, FORFEITED]
     with pytest.raises(RecordError, match="line 2: nim:Nim says itself who begins"):
         read_record('[Game "nim:Nim"]\n[First "O"]\n*', rules=NIM)
-    with pytest.raises(RecordError, match="line 2: board '0 X' cannot be played on: O took the last"):
+    with pytest.raises(RecordError, match="line 2: board '0 X' is a finished game: O took the last"):
         read_record('[Game "nim:Nim"]\n[Board "0 X"]\n*', rules=NIM)

@@ -290,7 +290,7 @@ def test_a_folder_that_takes_no_games_is_mentioned_once_and_the_game_goes_on(hom
 def test_replay_through_a_pipe_shows_every_step_and_the_result() -> None:
     Path("game.txt").write_text(WON)
     ran = piped("", "replay", "game.txt")
-    boards = re.split(r"^Move \d of 5\..*$", ran.stdout, flags=re.M)
+    boards = re.split(r"^Ply \d of 5\..*$", ran.stdout, flags=re.M)
     moves = ["a1", "a2", "b1", "b2", "c1"]
     assert (ran.returncode, ran.stderr) == (0, "")
     assert [at(board) for board in boards[:-1]] == [board_of(moves[:n], 3) for n in range(6)]

@@ -148,7 +148,7 @@ def test_replay_on_a_terminal_steps_and_can_be_left(key: bytes, code: int, last:
     for line in ("", "", "b", "b", "b"):
         os.write(session.terminal, f"{line}\n".encode())
         boards.append(session.until("q> "))
-    assert [int(re.findall(r"Move (\d) of 3", board)[-1]) for board in boards] == [0, 1, 2, 1, 0, 0]
+    assert [int(re.findall(r"Ply (\d) of 3", board)[-1]) for board in boards] == [0, 1, 2, 1, 0, 0]
     session.press(key)
     assert session.ended() == code
     assert session.written.endswith(last)

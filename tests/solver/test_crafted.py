@@ -247,7 +247,7 @@ def test_the_good_store_passes(good: Path) -> None:
 def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s.ttt4")
     for path in (str(tmp_path / "s.ttt4"), "/dev/zero", "/dev/null"):
-        with pytest.raises(StoreDamaged, match="regular file"):
+        with pytest.raises(StoreDamaged):
             Store(path)
 
 

@@ -294,7 +294,7 @@ def test_who_continues_is_told_what_of_the_journal_was_lost(
     (tmp_path / "s.partial").write_bytes(data)
     ran = run(main, "build", "--store", tmp_path / "s")
     assert ran.code == 0
-    assert "bytes that were damaged or of an unfinished layer" in ran.err
+    assert "solving again what was unfinished or damaged" in ran.err
 
 
 def test_progress_of_a_continued_build_begins_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,9 +66,9 @@ for number, error in ((signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Termi
         with interruptible():
             os.kill(os.getpid(), number)
     except error as raised:
-        print(type(raised).__name__)
+        print(type(raised).__name__, flush=True)
     os.kill(os.getpid(), number)
-    print("ignored")
+    print("ignored", flush=True)
     signal.signal(signal.SIGINT, signal.SIG_DFL); signal.signal(signal.SIGTERM, signal.SIG_DFL)
 leave_on_signals()
 os.kill(os.getpid(), signal.SIGTERM)
@@ -76,6 +76,17 @@ os.kill(os.getpid(), signal.SIGTERM)
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ran.stdout.split() == ["KeyboardInterrupt", "ignored", "Terminated", "ignored"]
     assert (ran.returncode, ran.stderr) == (128 + signal.SIGTERM, "Terminated.\n")
+
+
+def test_a_signal_while_a_module_is_imported_ends_the_command_at_once(tmp_path: Path) -> None:
+    (tmp_path / "swallowing.py").write_text(
+        "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGTERM)\nexcept BaseException:\n    pass\n"
+    )
+    program = "from solver.cli.signals import interruptible, leave_on_signals\nleave_on_signals()\n"
+    program += "with interruptible():\n    import swallowing\nprint('went on')"
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=env)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (143, "", "Terminated.\n")
 
 
 def test_a_program_that_calls_a_command_keeps_its_own_handlers() -> None:

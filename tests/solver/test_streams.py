@@ -109,7 +109,7 @@ def test_a_pipe_that_breaks_inside_the_program_is_not_taken_for_a_reader_who_lef
 
     monkeypatch.setattr("solver.proof.build.build_store", broken)
     ran = run(main, "build", "--game", "3,3,3", "--store", "/tmp/never")
-    assert (ran.code, ran.err) == (1, "Error: the system refused: Broken pipe\n")
+    assert (ran.code, ran.err) == (1, "Error: system error: Broken pipe\n")
 
 
 def test_boards_from_a_closed_standard_input_are_refused(shell: Callable[..., tuple[int, bytes, bytes]]) -> None:
