@@ -22,6 +22,7 @@ RESIGNED, FORFEITED = "resigned", "forfeited"
 class MatchError(Ttt4Error):
     """A step that the match refuses. It has changed nothing."""
 
+    kind = "refused-step"
     exit_code = 2
 
 

@@ -1,8 +1,7 @@
 """Everything that can be refused, and the exit code that each refusal gives a command.
 
-A message states the fact and shows the offending value, in one line. What to type about it is not in the
-message, because a command, a program and a server each have other advice: the commands take theirs from
-solver/advice.py.
+A message states the fact and shows the offending value, in one line. Options and commands to type are not in it,
+because a program or a server has other advice: the commands take theirs from solver/advice.py.
 
     0  done
     1  a check failed, or the work could not be done

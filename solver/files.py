@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+import time
+import zlib
 from contextlib import suppress
 
 LARGEST_BYTES = 1 << 20
@@ -26,13 +28,20 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write `content` to a file beside `path`, then give it that name; make the folder if there is none."""
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    """Write `content` to a file beside `path`, then give it that name; make the folder if there is none.
+
+    A link stays a link, and a file keeps its mode.
+    """
+    path = os.path.realpath(path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    clear_temporaries(path, older=_ABANDONED)
     temporary = temporary_path(path)
     try:
         with open(temporary, "wb") as file:
             file.write(content)
             file.flush()
+            with suppress(OSError):
+                os.fchmod(file.fileno(), stat.S_IMODE(os.stat(path).st_mode))
             os.fsync(file.fileno())
         replace_file(temporary, path)
     except BaseException:
@@ -44,17 +53,18 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 def temporary_path(path: str | os.PathLike[str]) -> str:
     """Return a new name beside a file, which is hidden, unique and recognisably ours."""
     folder, name = os.path.split(os.path.abspath(path))
-    return os.path.join(folder, f".{name}.{os.urandom(8).hex()}{_TEMPORARY}")
+    return os.path.join(folder, f"{_start(name)}{os.urandom(8).hex()}{_TEMPORARY}")
 
 
-def clear_temporaries(path: str | os.PathLike[str]) -> None:
-    """Delete the files that killed writers of a file left under names of `temporary_path`."""
+def clear_temporaries(path: str | os.PathLike[str], older: float = 0.0) -> None:
+    """Delete the files, older than so many seconds, that killed writers of a file left under temporary names."""
     folder, name = os.path.split(os.path.abspath(path))
+    start = _start(name)
     with suppress(OSError):
         for entry in os.scandir(folder):
-            start, end = f".{name}.", _TEMPORARY
-            middle = entry.name[len(start) : -len(end)]
-            if entry.name == f"{start}{middle}{end}" and len(middle) == 16 and set(middle) <= set("0123456789abcdef"):
+            middle = entry.name[len(start) : -len(_TEMPORARY)]
+            ours = entry.name == f"{start}{middle}{_TEMPORARY}" and len(middle) == 16
+            if ours and set(middle) <= set("0123456789abcdef") and entry.stat().st_mtime <= time.time() - older:
                 os.unlink(entry.path)
 
 
@@ -69,4 +79,11 @@ def replace_file(new: str | os.PathLike[str], path: str | os.PathLike[str]) -> N
             os.close(folder)
 
 
+def _start(name: str) -> str:
+    """Return how the temporary names of a file start, which does not grow with its name."""
+    return f".{zlib.crc32(os.fsencode(name)):08x}."
+
+
 _TEMPORARY = ".ttt4-new"
+_ABANDONED = 60.0
+"""A temporary file that is older, in seconds, was left by a writer that was killed."""

@@ -39,6 +39,12 @@ def partial_path(store: str | os.PathLike[str]) -> str:
     return f"{os.fspath(store)}.partial"
 
 
+def in_data_folder(path: str) -> bool:
+    """Tell whether a path is right in one of the usual places, where every file by a store's name is ours."""
+    folder, name = os.path.split(os.path.abspath(path))
+    return name.endswith(".ttt4") and folder in map(os.path.abspath, _data_folders())
+
+
 def cache_folder() -> str | None:
     """Return the folder for what can be made again at any time; None if the user has none."""
     return _user_folder("XDG_CACHE_HOME", ".cache")

@@ -15,6 +15,7 @@ from solver.text import printable
 class OwnCodeError(Ttt4Error):
     """Code of the user's own that cannot be loaded, or that failed; `__cause__` is its own exception."""
 
+    kind = "bad-code"
     exit_code = 2
 
 
@@ -27,9 +28,9 @@ def is_own(name: str) -> bool:
 def load_own(name: str) -> Any:
     """Return what MODULE:NAME names; modules in the current folder are found too."""
     module, _, attribute = name.strip().partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # where python -m would look too
     try:
+        if os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())  # where python -m would look too
         return getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:  # it is not our code
         raise OwnCodeError(f"cannot load {name!r}: {one_line(error)}") from error

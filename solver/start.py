@@ -1,37 +1,39 @@
 """The entry points of the three commands: what happens before anything is loaded, and at the very end.
 
 Loading a command takes up to half a second, in which Python would answer Ctrl-C with a traceback. So signals
-are taken care of first (solver/cli/signals.py), and only then is the command's module loaded, by its name.
+are taken care of before anything else is imported, and then the command's module is loaded, by its name.
 """
 
-import os
-import sys
-from importlib import import_module
-from typing import NoReturn
+from solver.early import leave_on_signals
 
-from solver.cli.signals import leave_on_signals
-from solver.cli.streams import prepare_streams, require_open
-from solver.errors import Ttt4Error
+leave_on_signals()
+
+import os  # noqa: E402 - from here on, a signal ends the command in one line
+import sys  # noqa: E402
+from importlib import import_module  # noqa: E402
+from typing import NoReturn  # noqa: E402
+
+from solver.cli.streams import prepare_streams, require_open  # noqa: E402
+from solver.errors import Ttt4Error  # noqa: E402
 
 
 def solve() -> None:
-    """Be the command `ttt4-solve`."""
+    """Run `ttt4-solve`."""
     _run("solver.cli.main")
 
 
 def query() -> None:
-    """Be the command `ttt4-query`."""
+    """Run `ttt4-query`."""
     _run("oracle.cli.main")
 
 
 def play() -> None:
-    """Be the command `ttt4-play`."""
+    """Run `ttt4-play`."""
     _run("play.cli.main")
 
 
 def _run(module: str) -> None:
     """Run the command in a module."""
-    leave_on_signals()
     prepare_streams()
     try:
         require_open(1)

@@ -1,21 +1,9 @@
-"""What tests do to stores as files: digest what is in them, and seal them when they have changed it."""
+"""What tests do to stores as files: seal them when they have changed them."""
 
 import zlib
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 
 import lmdb
-
-from solver.store.manifest import digest_of_layers, layer_digest
-from solver.store.record import page_digest
-from solver.store.store import Store
-
-
-def content_digest(store: Store) -> str:
-    """The digest of a store's pages as they are."""
-    layers = groupby(store.pages(), key=itemgetter(0))
-    return digest_of_layers([layer_digest(page_digest(*page) for page in pages) for _, pages in layers])
 
 
 def seal_anew(path: Path) -> None:

@@ -49,10 +49,19 @@ def steiner(points: int, seed: int) -> str:
 def game_files() -> Iterator[Text]:
     rows = 'board = ["' + "." * 100 + '"' + ', "'.join([""] + ["." * 100 + '"'] * 99) + "]\n"
     subsets = [" ".join(f"{'abcdefghijkl'[cell]}1" for cell in some) for some in combinations(range(12), 6)]
+    through = [f"a1 {'abcdefghij'[i % 10]}{2 + i // 10 % 99} k{1 + i // 990}" for i in range(2_900)]
+    quadruples = [
+        " ".join(f"{'abcdefghijklmnopqrstuv'[cell]}1" for cell in some) for some in combinations(range(22), 4)
+    ]
     texts = {
         "deep list": "a = " + "[" * 100_000, "deep closed list": "a = " + "[" * 5_000 + "]" * 5_000,
         "deep table": "[" + "a." * 100_000 + "a]", "deep key": "a." * 200_000 + "a = 1",
         "deep inline": "a = {b = " * 50_000,
+        "deep quoted key": '"a".' * 100_000 + "a = 1", "deep quoted table": "[" + "'a'." * 100_000 + "a]",
+        "many items": ABOUT + 'board = ["."]\nlines = [' + '"a1",' * 170_000 + "1]",
+        "many rows": ABOUT + "board = [" + '"",' * 250_000 + '"x"]',
+        "many lines through a cell": ABOUT + rows + "lines = " + json.dumps(through),
+        "every quadruple": ABOUT + 'board = ["' + "." * 22 + '"]\nlines = ' + json.dumps(quadruples[:3000]),
         "long string": ABOUT[:-2] + "y" * 900_000 + '"\n', "too long": "#" * (2 << 20), "nulls": "\0" * 999,
         "long number": BOARD + "in_a_row = " + "9" * 100_000, "hex": BOARD + "in_a_row = 0x" + "f" * 100_000,
         "negative": BOARD + "in_a_row = -3", "infinite": BOARD + "in_a_row = inf",
@@ -121,7 +130,8 @@ def read(kind: str, path: Path) -> None:
 def fault(kind: str, path: Path) -> str:
     """What is wrong with how a text is treated; nothing if it is read, or refused in one short line."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    signal.alarm(SECONDS)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of processor time, whatever else the machine does
     try:
         read(kind, path)
     except Ttt4Error as error:
@@ -130,7 +140,7 @@ def fault(kind: str, path: Path) -> str:
             return f"a message of {len(said)} letters: {said[:300]!r}"
     except BaseException as error:
         return repr(error)[:200]
-    signal.alarm(0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     if (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10 > BYTES:
         return "it took too much memory"
     return ""

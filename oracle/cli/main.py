@@ -3,10 +3,10 @@
 import json
 import os
 import re
-import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import BinaryIO
 
 import click
 
@@ -15,13 +15,13 @@ from oracle.cli.drawing import draw_verdicts
 from oracle.cli.options import any_game_option, live_option, time_option
 from oracle.oracle import Oracle
 from solver import __version__
-from solver.cli.console import command_errors, plain_where_asked, store_option
+from solver.cli.console import CUT_OFF, command_errors, plain_where_asked, store_option
 from solver.cli.streams import require_open
 from solver.errors import BoardError, Ttt4Error
 from solver.games.lines import Game
 from solver.games.position import Position, after_moves, parse
 
-_CUT_OFF = 128 + signal.SIGPIPE
+_LONGEST_LINE = 1 << 20
 
 _PROMISING = 3
 """How many moves are named if none is known to be best."""
@@ -84,7 +84,7 @@ def _answer_lines(oracle: Oracle) -> int:
     """Answer each line of standard input; return the exit code, which is 1 if some lines were not boards."""
     require_open(0)
     failed = 0
-    for line in sys.stdin.buffer:
+    for line in _lines(sys.stdin.buffer):
         board = line.decode(errors="replace").strip()
         try:
             answer = oracle.analysis(board).as_json()
@@ -95,8 +95,17 @@ def _answer_lines(oracle: Oracle) -> int:
             sys.stdout.write(answer + "\n")
             sys.stdout.flush()  # the asker may wait for this answer before it asks again
         except BrokenPipeError:
-            os._exit(_CUT_OFF)  # there may be boards that got no answer
+            os._exit(CUT_OFF)  # there may be boards that got no answer
     return failed
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a stream, each cut off after a million bytes: no line of a board is nearly as long."""
+    while line := stream.readline(_LONGEST_LINE):
+        rest = line
+        while not rest.endswith(b"\n") and len(rest) == _LONGEST_LINE:
+            rest = stream.readline(_LONGEST_LINE)
+        yield line
 
 
 def _error_json(error: Ttt4Error, board: str | None) -> str:

@@ -5,10 +5,11 @@ again. A player that raises an error, takes too long or names a move that it can
 """
 
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from math import sqrt
@@ -113,7 +114,9 @@ def meet(
     """Play so many games between two players, the first as X; with `swap`, as O in every second game."""
     meeting = Meeting(Standing(called(players[0])), Standing(called(players[1])))
     grader = _grader(roster)
-    one, other, *_ = roster.rules.sides
+    if len(roster.rules.sides) != 2:
+        raise PlayerError(f"the arena is for games of two sides, and {roster.rules.name} has {len(roster.rules.sides)}")
+    one, other = roster.rules.sides
     for number in range(games):
         sides = (other, one) if swap and number % 2 else (one, other)
         standings = dict(zip(sides, (meeting.first, meeting.second), strict=True))
@@ -175,7 +178,7 @@ def _played(
             players[side] = _able(roster.player(contestant, f"{seed} {side}"))
         while side := match.to_move:
             start = perf_counter()
-            with _limited(seconds):
+            with _limited(seconds), redirect_stdout(sys.stderr):  # what a player prints is no result
                 move = session.choose()
             spent = perf_counter() - start
             if spent > seconds:
@@ -187,9 +190,9 @@ def _played(
             standing.slowest = max(standing.slowest, spent)
     except TooSlow:
         error: Ttt4Error = PlayerError(f"no move in {seconds:g} s")
-    except StoreError:
-        raise  # no player's fault
     except Ttt4Error as failure:
+        if isinstance(failure, StoreError) and failure.path in roster.stores:
+            raise  # no player's fault
         error = failure
     else:
         return match, None
@@ -222,9 +225,12 @@ def _limited(seconds: float) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, ring)
     try:
-        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # and again, if it catches even that
-        yield
-    finally:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # and again, if it catches even that
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # also if it rang on the way out
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 

@@ -50,7 +50,7 @@ def resume(
             record.tags[side] = named
         elif not may_resume(name):
             raise Ttt4Error(f"{path!r} was played by {shown(name)}, which a file cannot load; add {option} {name}")
-    date = f" of {record.tags['Date']}" if "Date" in record.tags else ""
+    date = f" of {printable(record.tags['Date'])}" if "Date" in record.tags else ""
     say(f"Continuing the game{date} in {path}.")
     play_record(record, new_files(path), seed, store, live, seconds)
 

@@ -11,6 +11,7 @@ from oracle.oracle import QUICK_CELLS
 from play.players.roster import Roster
 from play.records.text import Record
 from play.terminal.prompt import Prompt
+from solver.cli.console import CUT_OFF
 from solver.folders import find_store, is_named, store_path
 from solver.games.line_rules import LineRules
 from solver.games.lines import SOLVABLE_CELLS
@@ -28,7 +29,10 @@ def play_record(
             oracle = roster.oracle()  # so that a missing store is reported at once
             if oracle.source == "search" and rules.game.cells > QUICK_CELLS:
                 click.echo("The oracle may err on a board of this size without a store.", err=True)
-        Prompt(roster, record, files, seed if seed is not None else time.time_ns()).run()
+        try:
+            Prompt(roster, record, files, seed if seed is not None else time.time_ns()).run()
+        except BrokenPipeError:
+            sys.exit(CUT_OFF)  # nobody sees how the match goes on
 
 
 def _offer_store(rules: LineRules) -> None:

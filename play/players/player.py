@@ -27,6 +27,7 @@ KINDS = ("human", "random", "rules", "search", "oracle", "first")
 class PlayerError(Ttt4Error):
     """No such player, or one that failed to name a move; `__cause__` is its own exception, if it raised one."""
 
+    kind = "bad-player"
     exit_code = 2
 
 

@@ -45,6 +45,11 @@ class Roster:
             self._oracles[live] = self._open.enter_context(oracle)
         return self._oracles[live]
 
+    @property
+    def stores(self) -> set[str]:
+        """The paths of the stores that the shared oracles read."""
+        return {oracle.path for oracle in self._oracles.values()}
+
     def player(self, who: Contestant, seed: int | str) -> Player | None:
         """Return the player with that name, or the one given; None for a human. Raise PlayerError if there is none."""
         if not isinstance(who, str):

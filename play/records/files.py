@@ -38,15 +38,23 @@ def export_record(record: Record, path: str) -> None:
 
 
 def _require_same_match(record: Record, path: str) -> None:
-    """Raise RecordError unless the file holds this match, perhaps some moves ago."""
-    before: tuple[int, ...] | None = None
-    if os.path.isfile(path):
-        try:
-            there = load_record(path, record.match.rules).match
-        except RecordError:
-            pass
-        else:
-            same = there.rules == record.match.rules and there.states[0] == record.match.states[0]
-            before = there.moves if same else None
-    if before is None or record.match.moves[: len(before)] != before:
+    """Raise RecordError unless the file holds this record, perhaps some events ago."""
+    if not os.path.isfile(path) or not _continues(record, path):
         raise RecordError(f"{path!r} exists and is not this game: name another file")
+
+
+def _continues(record: Record, path: str) -> bool:
+    """Tell whether a record is the one in a file, with more events perhaps."""
+    try:
+        there = load_record(path, record.match.rules)
+    except RecordError:
+        return False
+    before, now = there.match, record.match
+    same = before.rules == now.rules and before.rules.key(before.states[0]) == now.rules.key(now.states[0])
+    events = [[event._replace(time=None) for event in match.events] for match in (before, now)]
+    return (
+        same
+        and events[1][: len(events[0])] == events[0]
+        and there.tags.items() <= record.tags.items()
+        and there.remarks == record.remarks
+    )

@@ -7,6 +7,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
+from play.players.player import PlayerError, read_player
 from play.records.files import load_record
 from play.records.text import ONGOING, Record, RecordError
 from solver.errors import Ttt4Error
@@ -31,7 +32,12 @@ class Kept(NamedTuple):
     @property
     def can_go_on(self) -> bool:
         """Whether `ttt4-play resume` can continue it, if players of the user's own are named again."""
-        return self.record is not None and self.record.result == ONGOING
+        if self.record is None or self.record.result != ONGOING:
+            return False
+        try:
+            return all(read_player(self.record.tags.get(side, "human")) for side in self.record.match.rules.sides)
+        except PlayerError:  # it names a player that does not exist
+            return False
 
 
 def kept_games(rules: Rules[Any] | None = None) -> Iterator[Kept]:

@@ -54,6 +54,7 @@ OWN_TAGS = ("Game", "Board", "First", "Times", "Forfeit", "Result")
 class RecordError(Ttt4Error):
     """What is wrong with a record, and in which line."""
 
+    kind = "bad-record"
     exit_code = 2
     own_game_tags: dict[str, str] | None = None
     """The record's tags, if its game is code or a file, which a record alone must not open."""

@@ -6,6 +6,7 @@ player is thinking, and take that away again.
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import repeat
@@ -25,6 +26,7 @@ from play.review import Review, in_words, review_match
 from play.session import Session
 from play.terminal.talk import explained, review_lines, say, say_wrapped, sentence, thinking
 from solver.errors import Ttt4Error
+from solver.files import read_whole
 from solver.games.line_rules import LineRules
 from solver.games.position import cells_of
 from solver.text import shown
@@ -54,8 +56,9 @@ class Prompt:
         self.roster = roster
         self.files = files
         self.path = next(files)
+        self._written = _content(self.path)
         self.rules = record.match.rules
-        self.names = {side: record.tags[side] for side in self.rules.sides}
+        self.names = {side: record.tags.get(side, "human") for side in self.rules.sides}
         players = {side: roster.player(name, f"{seed} {side}") for side, name in self.names.items()}
         self.session = Session(record, players, self._keep)
         self._announced_draw = self._announced_end = False
@@ -203,10 +206,23 @@ class Prompt:
         if self.path is None or not (self.match.events or os.path.exists(self.path)):
             return
         try:
+            if self._elsewhere(self.path):
+                self.path = next(self.files)
+                say_wrapped(f"This game went on elsewhere meanwhile, so it is kept in {self.path} from now on.")
+                if self.path is None:
+                    return
             save_record(record, self.path)
+            self._written = str(record)
         except OSError as error:
             self.path, self.files = None, repeat(None)
             say_wrapped(f"Games cannot be kept: {error.strerror or error}. Save this one elsewhere: save FILE.")
+
+    def _elsewhere(self, path: str) -> bool:
+        """Tell whether somebody else has written the file of this game since we did."""
+        try:
+            return read_whole(path).decode(errors="replace") != self._written
+        except FileNotFoundError:
+            return False
 
     def _announce_end(self) -> None:
         if self._announced_end:
@@ -297,8 +313,10 @@ class Prompt:
 
     def _new(self, rest: str) -> None:
         self.path = next(self.files)
+        self._written = _content(self.path)
         match = Match(self.rules, self.match.states[0])
-        self.session = Session(Record(match, self.session.record.tags), self.session.players, self._keep)
+        tags = self.session.record.tags | {"Date": time.strftime("%Y-%m-%d")}
+        self.session = Session(Record(match, tags), self.session.players, self._keep)
         self._announced_end = self._announced_draw = False
         self._show_board()
 
@@ -326,3 +344,11 @@ class Prompt:
         lines_of(self.rules, "an oracle")
         with thinking("the oracle"):
             return review_match(self.roster.oracle(), self.match)
+
+
+def _content(path: str | None) -> str:
+    """Return what a file holds; nothing if it cannot be read."""
+    try:
+        return read_whole(path or "").decode(errors="replace")
+    except OSError:
+        return ""

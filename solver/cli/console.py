@@ -5,6 +5,7 @@ Standard output is for data, standard error for talk.
 
 import functools
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -18,6 +19,9 @@ from solver.cli.streams import reader_left
 from solver.errors import Ttt4Error
 from solver.games.lines import DEFAULT_GAME, Game, require_solvable
 from solver.games.notation import parse_game
+
+CUT_OFF = 128 + signal.SIGPIPE
+"""The exit code of a command whose reader left before it was done."""
 
 
 class Refusal(click.ClickException):

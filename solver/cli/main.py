@@ -12,8 +12,8 @@ from solver.cli.progress_line import ProgressLine
 from solver.folders import find_store, partial_path, store_path
 from solver.games.lines import Game
 from solver.games.position import cells_of
+from solver.store.digests import compared, published_digest
 from solver.store.manifest import Manifest
-from solver.store.published import compared, published_digest
 from solver.store.store import Store
 
 jobs_option = click.option(
@@ -45,14 +45,15 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
 
     An existing store is reused. After an interruption, the same command resumes the build.
     """
-    path = store_path(game, store)
+    named = store_path(game, store)
+    path = os.path.realpath(named)
     if os.path.exists(path) and not force:
         with Store(path, game) as present:
             click.echo(f"{path} holds {game.name} already ({os.stat(path).st_size:,} bytes, digest "
                        f"{present.manifest.digest[:12]}); --force rebuilds it")  # fmt: skip
         return
-    if os.path.islink(path):
-        click.echo(f"{path} is a link: building {os.path.realpath(path)}", err=True)
+    if os.path.islink(named):
+        click.echo(f"{named} is a link: building {path}", err=True)
     from solver.proof.build import build_store
 
     line = ProgressLine()
@@ -65,7 +66,7 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
         raise
     finally:
         line.clear()
-    for name, value in _about(report.manifest) + report.facts():
+    for name, value in _about(report.manifest, proved=True) + report.facts():
         click.echo(f"{name:12} {value}")
 
 
@@ -107,7 +108,7 @@ def info(game: Game, store: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(_facts(manifest, size)))
         return
-    for name, value in _about(manifest):
+    for name, value in _about(manifest, proved=False):
         click.echo(f"{name:12} {value}")
     click.echo(f"{'file':12} {path} ({size:,} bytes)")
     click.echo(f"\nply{'reachable':>19}{'canonical':>16}{'wins':>14}{'draws':>14}{'losses':>14}")
@@ -150,18 +151,19 @@ def bench(game: Game, as_json: bool) -> None:
         click.echo(f"{name:32} {value:,.4g}" if isinstance(value, float) else f"{name:32} {value:,}")
 
 
-def _about(manifest: Manifest) -> list[tuple[str, str]]:
+def _about(manifest: Manifest, *, proved: bool) -> list[tuple[str, str]]:
     game = manifest.game
     winner = {"draw": "", "win": "X", "loss": "O"}[manifest.outcome]
     plies = manifest.plies_to_end
     verdict = f"{winner} wins in {plies} {'ply' if plies == 1 else 'plies'}" if winner else "a draw"
+    account = "" if proved else " by its own account"
     total = {kind: manifest.total(kind) for kind in ("reachable", "canonical", "wins", "draws", "losses")}
     return [
         ("game", f"{game.name}: {game.cells} cells, {len(game.lines)} lines, {len(manifest.symmetries)} symmetries"),
         ("empty board", f"{verdict} with best play"),
         ("positions", f"{total['reachable']:,} reachable, {total['canonical']:,} canonical"),
         ("to move", f"{total['wins']:,} wins, {total['draws']:,} draws, {total['losses']:,} losses"),
-        ("digest", f"{manifest.digest[:12]}..., {compared(game, manifest.digest)}"),
+        ("digest", f"{manifest.digest[:12]}..., {compared(game, manifest.digest)}{account}"),
     ]
 
 

@@ -8,34 +8,25 @@ swallowed there or turned into another one, above all while numba is loaded and 
 clean up while it imports.
 """
 
-import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_LINES = {signal.SIGINT: "Interrupted.", signal.SIGTERM: "Terminated."}
+from solver.early import LINES, leave
 
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM: whatever cleans up after Ctrl-C does so after this, too."""
 
 
-def leave_on_signals() -> None:
-    """Let a signal end the process at once, in one line; signals that the parent process ignores stay ignored."""
-    for number in _SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _leave)
-
-
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Let signals raise KeyboardInterrupt or Terminated in the body, and be ignored afterwards.
 
-    Where `leave_on_signals` was not called, as in a program that calls a command itself, nothing changes.
+    Where `leave_on_signals` (solver/early.py) was not called, as in a program that calls a command, nothing changes.
     """
-    ours = [number for number in _SIGNALS if signal.getsignal(number) is _leave]
+    ours = [number for number in LINES if signal.getsignal(number) is leave]
     try:
         for number in ours:
             signal.signal(number, _raise)
@@ -48,18 +39,12 @@ def interruptible() -> Iterator[None]:
 def ending(error: KeyboardInterrupt) -> tuple[str, int]:
     """Return the line and the exit code for a command that a signal has ended."""
     number = signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT
-    return _LINES[number], 128 + number
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    with suppress(OSError):
-        os.write(2, f"{_LINES[signal.Signals(number)]}\n".encode())
-    os._exit(128 + number)
+    return LINES[number], 128 + number
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
     if _importing(frame):
-        _leave(number, frame)
+        leave(number, frame)
     raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 

@@ -23,13 +23,13 @@ class _Talk(io.FileIO):
     def write(self, data: Any) -> int:
         rest = memoryview(data)
         with suppress(OSError):
-            while rest:
-                rest = rest[super().write(rest) :]
+            while rest and (written := super().write(rest)):  # None: it would have to wait
+                rest = rest[written:]
         return len(data)
 
 
 def prepare_streams() -> None:
-    """Let no file that is opened later take the place of a closed stream, and no character be too much for one."""
+    """Reserve the numbers of closed streams, and escape characters that a stream cannot encode."""
     for stream in range(3):
         try:
             os.fstat(stream)

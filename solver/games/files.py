@@ -31,15 +31,15 @@ from solver.games.lines import LARGEST_CELLS, Game, straight_lines
 from solver.games.position import cells_of
 from solver.text import shown
 
-_MOST_LINES = 10_000
-"""How many lines a file may list: more than any game has that can be solved or played."""
-
+_MOST_LINES = 3_000
+"""How many lines a file may list."""
 
 _KEYS = {"about": str, "misere": bool, "board": list, "in_a_row": int, "lines": list}
+_MOST_ITEMS = {"board": LARGEST_CELLS, "lines": _MOST_LINES}
 _REQUIRED = {"about": 'about = "What the game is."', "board": 'board = ["...", "...", "..."]'}
 _WRITTEN = {str: "a text in quotes", bool: "true or false", int: "a whole number", list: "a list of texts in quotes"}
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]++\s*+\.\s*+){40}")
+_DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){40}""")
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -144,6 +144,8 @@ class _File:
             if type(value) is not _KEYS[key]:
                 raise self.wrong(f"{key} is {shown(value)}: write {_WRITTEN[_KEYS[key]]}", self.line(key))
             items: list[Any] = value if isinstance(value, list) else []
+            if items and len(items) > _MOST_ITEMS[key]:
+                raise self.wrong(f"{key} has {len(items):,} items: at most {_MOST_ITEMS[key]:,} fit", self.line(key))
             for i, item in enumerate(items):
                 if not isinstance(item, str):
                     raise self.wrong(
@@ -231,8 +233,6 @@ def _straight(file: _File, board: Game, k: int) -> set[int]:
 
 def _listed(file: _File, board: Game, straight: set[int], texts: list[str]) -> set[int]:
     """Return the lines given by their cells; refuse duplicates and lines that contain another."""
-    if len(texts) > _MOST_LINES:
-        raise file.wrong(f"it lists {len(texts):,} lines: a game can have {_MOST_LINES:,}", file.line("lines"))
     numbers: dict[int, int] = {}
     for i, text in enumerate(texts):
         try:

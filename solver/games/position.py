@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
-from operator import and_, index
+from operator import and_
 from typing import Any
 
 from solver.errors import BoardError, GameError
@@ -203,7 +203,7 @@ def _numbered(game: Game, board: Any) -> tuple[int, int]:
     try:
         len(board)  # an iterator may have no end
         marks = [_mark(mark) for item in board for mark in (item if hasattr(item, "__len__") else (item,))]
-    except TypeError as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BoardError(
             f"board {shown(board)} is a {type(board).__name__}: give a text, a Position, or a sequence of "
             f"{game.cells} numbers, 1 for X, -1 for O and 0 for an empty cell"
@@ -215,9 +215,9 @@ def _numbered(game: Game, board: Any) -> tuple[int, int]:
 
 
 def _mark(mark: Any) -> int:
-    number = index(mark)
-    if number not in (-1, 0, 1):
-        raise BoardError(f"a board of numbers has {number!r}: write 1 for X, -1 for O and 0 for an empty cell")
+    number = int(mark)
+    if number != mark or number not in (-1, 0, 1):
+        raise BoardError(f"a board of numbers has {shown(mark)}: write 1 for X, -1 for O and 0 for an empty cell")
     return number
 
 

@@ -12,6 +12,7 @@ that do not match theirs are deleted, which makes numba compile the kernel again
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
@@ -44,20 +45,29 @@ KEEP = _usable(CACHE)
 
 
 def is_cached(kernel: str) -> bool:
-    """Return whether a kernel is in the cache, or there is no usable cache folder."""
-    return not KEEP or any(CACHE.glob(f"*/*.{kernel}-*.nbi"))
+    """Return whether a kernel, such as `search/alphabeta.search`, is cached, or there is no usable cache folder."""
+    return not KEEP or any(file.suffix == ".nbi" for file in _files(kernel))
 
 
-def forget_damaged(kernel: str) -> None:
-    """Delete a kernel's files unless all of them match their digests, so that it is compiled again."""
+def kernel_name(function: Callable[..., object]) -> str:
+    """Return how the cache names a function: `folder/module.function-line`."""
+    code = function.__code__
+    source = Path(code.co_filename)
+    return f"{source.parent.name}/{source.stem}.{function.__qualname__}-{code.co_firstlineno}"
+
+
+def forget_damaged(kernel: str) -> dict[Path, int]:
+    """Delete a kernel's files unless all of them match their digests; return those that are left, and their times."""
     if not KEEP:
-        return
+        return {}
     try:
-        if all(_sum_file(file).read_bytes() == _sum(file) for file in _files(kernel)):
-            return
+        files = _files(kernel)
+        if all(_sum_file(file).read_bytes() == _sum(file) for file in files):
+            return {file: file.stat().st_mtime_ns for file in files}
     except OSError:
         pass  # a digest is missing, or a file cannot be read
     forget(kernel)
+    return {}
 
 
 def forget(kernel: str) -> None:
@@ -68,19 +78,20 @@ def forget(kernel: str) -> None:
             _sum_file(file).unlink(missing_ok=True)
 
 
-def seal(kernel: str) -> None:
-    """Write the digests of a kernel's files that have none: they were written since `forget_damaged`."""
+def write_sums(kernel: str, checked: dict[Path, int]) -> None:
+    """Write the digests of the files that numba has written since `forget_damaged` returned `checked`."""
     if not KEEP:
         return
     with suppress(OSError):
         for file in _files(kernel):
-            if not _sum_file(file).exists():
+            if checked.get(file) != file.stat().st_mtime_ns:
                 write_whole(_sum_file(file), _sum(file))
 
 
 def _files(kernel: str) -> list[Path]:
     """Return numba's index of a kernel and the compiled code that it names."""
-    return list(CACHE.glob(f"*/*.{kernel}-*.nb?"))
+    folder, _, name = kernel.partition("/")
+    return list(CACHE.glob(f"{folder}_*/{name}[-.]*.nb?"))
 
 
 def _sum_file(file: Path) -> Path:

@@ -9,7 +9,7 @@ import gc
 from collections.abc import Callable
 from typing import Any
 
-from solver.kernels.cache import KEEP, forget, forget_damaged, seal
+from solver.kernels.cache import KEEP, forget, forget_damaged, kernel_name, write_sums
 
 import numba  # isort: skip  (solver.kernels.cache must set its cache folder first)
 from numba.extending import register_jitable  # isort: skip
@@ -25,15 +25,16 @@ def jit(signature: str) -> Callable[[Function], Function]:
     """
 
     def compiled(function: Function) -> Function:
+        name = kernel_name(function)
         try:
-            forget_damaged(function.__name__)
+            checked = forget_damaged(name)
             kernel = _njit(signature, function, cache=KEEP)
-            seal(function.__name__)
+            write_sums(name, checked)
             return kernel
         except Exception:
             # A file that changes while it is loaded can raise anything that unpickling can. If the fault is
             # in the kernel itself, compiling without the cache raises it again.
-            forget(function.__name__)
+            forget(name)
             return _njit(signature, function, cache=False)
 
     return compiled

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from solver.errors import NotAStore, SolversDisagree, StoreDamaged, StoreMismatch, StoreOutdated, StoreUnwritable
+from solver.folders import partial_path
 from solver.games.lines import Game, require_solvable
 from solver.games.position import Position
 from solver.index.places import page_size
@@ -18,9 +19,9 @@ from solver.index.symmetry import Symmetry, symmetries
 from solver.kernels.cache import is_cached
 from solver.proof.progress import Progress, ProgressCallback, silent
 from solver.proof.witness import Witness
+from solver.store.digests import content_digest, published_digest
 from solver.store.journal import Journal
 from solver.store.manifest import Manifest
-from solver.store.published import published_digest
 from solver.store.record import PackedRecord, halves_in_record, pack, unpack
 from solver.store.scores import Scores
 from solver.store.store import Store
@@ -127,7 +128,12 @@ def _build(
 
             def confirm(store: Store) -> None:
                 nonlocal witnessed
+                if before and content_digest(store) != manifest.digest:
+                    raise StoreUnwritable(
+                        f"the layers kept by an earlier build were altered: delete {partial_path(path)!r}"
+                    )
                 witnessed = witness.confirm(Scores(store))
+                _require_writable(path, game)  # again: a file may have come there meanwhile
 
             try:
                 writer.finish(manifest, confirm)
@@ -210,7 +216,7 @@ def compile_kernels() -> None:
     If nothing is cached, a second process compiles half of them: one process compiles one kernel at a time.
     """
     other = None
-    if "solver.proof.check" not in sys.modules and not is_cached("search"):
+    if "solver.proof.check" not in sys.modules and not is_cached("search/alphabeta.search"):
         command = [sys.executable, "-P", "-c", "import solver.proof.check, solver.sweep.tally, solver.sweep.halves"]
         quiet = subprocess.DEVNULL
         with suppress(OSError):  # the second process only saves time

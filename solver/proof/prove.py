@@ -161,7 +161,7 @@ class Proof(Generic[Made]):
                 halves, pages = part()
                 start = int(np.searchsorted(layer.open, halves[0]))
                 if layer.open[start : start + len(halves)].tolist() != halves:
-                    raise AssertionError("the journal has other halves than the game")
+                    raise SolversDisagree("the journal has other halves than the game")
                 layer.restore(start, pages)
                 return len(halves)
 
@@ -170,7 +170,7 @@ class Proof(Generic[Made]):
             else:
                 restored = sum(chunk.stop - chunk.start for chunk in _chunks(layer) if chunk.open and layer.fill(chunk))
             if restored != len(layer.open):
-                raise AssertionError("the journal lacks halves of the game")
+                raise SolversDisagree("the journal lacks halves of the game")
         return layer
 
     def _filled(self, pool: ThreadPoolExecutor, layer: Layer, total: Summary) -> Iterator[Made]:

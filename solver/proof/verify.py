@@ -20,8 +20,8 @@ from solver.games.lines import Game
 from solver.index.symmetry import symmetries
 from solver.proof.build import compile_kernels, require_published
 from solver.proof.progress import Progress, ProgressCallback, silent
+from solver.store.digests import compared
 from solver.store.manifest import Manifest, digest_of_layers, layer_digest
-from solver.store.published import compared
 from solver.store.record import page_digest, record_key
 from solver.store.store import Store, damaged, missing
 

@@ -1,8 +1,9 @@
 """A witness: scores of random positions by a search that shares no kernel and no enumeration with the build.
 
 Both solvers run compiled code, and take their positions from the same halves. If that is wrong, they may agree on
-nonsense. So a build also asks plain Python (solver/search/live.py): positions that random games reach, of all
-plies, and the empty board where that is quick. Their scores must be those of the new file, or it gets no name.
+nonsense. So a build also asks plain Python (solver/search/live.py): positions that random games reach, back from
+their ends to where the search takes too long, and the empty board where that is quick. Their scores must be those
+of the new file, or it gets no name.
 
 The search runs in a forked process, while this one loads numba.
 """
@@ -54,19 +55,24 @@ class Witness:
         if game.cells > _FEW_CELLS and threading.active_count() == 1:
             self._said, said = os.pipe()
             enough, self._enough = os.pipe()
-            self._child = os.fork()
-            if not self._child:
-                os.close(self._enough)
-                _be_the_witness(game, enough, said)
+            with suppress(OSError):  # then this process searches
+                self._child = os.fork()
+                if not self._child:
+                    os.close(self._enough)
+                    _be_the_witness(game, enough, said)
             os.close(said)
             os.close(enough)
+            if not self._child:
+                os.close(self._said)
+                os.close(self._enough)
 
     def __enter__(self) -> "Witness":
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._child:
-            os.kill(self._child, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(self._child, signal.SIGKILL)
             self._wait()
 
     def confirm(self, scores: Scores) -> int:
@@ -79,6 +85,8 @@ class Witness:
                 raise SolversDisagree(
                     f"board {str(position)!r} of {self._game.name}: the store says {stored}, a plain search {score}"
                 )
+        if not found:
+            raise SolversDisagree("a plain search could confirm no position of the new file")
         return len(found)
 
     def _evidence(self) -> Evidence:
@@ -91,7 +99,8 @@ class Witness:
 
     def _wait(self) -> None:
         """Wait for the child's end."""
-        os.waitpid(self._child, 0)
+        with suppress(ChildProcessError):  # where the parent process ignores SIGCHLD, nobody need wait
+            os.waitpid(self._child, 0)
         self._child = 0
         os.close(self._said)
         os.close(self._enough)

@@ -38,9 +38,11 @@ from solver.store.writer import writing
 _BEGIN, _LAYER = b"begin", b"layer"
 _LENGTH = 4
 _LONGEST = 1 << 24
+_COUNTS, _PLY_COUNTS = ("filled", "nodes", "checked", "abandoned", "score"), 6
+"""What the summary of a layer counts, in all and for each ply."""
 
 
-class Kept(NamedTuple):
+class KeptLayer(NamedTuple):
     """A complete layer in the journal: where its records are, their digest, and the proof's summary."""
 
     x_count: int
@@ -58,8 +60,9 @@ class Journal:
         self._path = Path(path)
         self._partial = Path(partial_path(path))
         self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, game_fields(game), group]).encode())
+        self._fullest = (game.cells + 1) // 2
         self._first = _LENGTH + KEY_BYTES + len(self._begin)
-        self.layers: list[Kept] = []
+        self.layers: list[KeptLayer] = []
         """The complete layers, in the order in which they were solved."""
         self.dropped = 0
         """How many bytes after the last complete layer were cut off: unfinished, or damaged."""
@@ -108,14 +111,14 @@ class Journal:
         self._put(_LAYER, with_checksum(_LAYER, json.dumps(fields).encode()))
         with writing(self._path, self._kept):
             self._file.flush()
-        self.layers.append(Kept(x_count, self.size, self._file.tell(), made, summary))
+        self.layers.append(KeptLayer(x_count, self.size, self._file.tell(), made, summary))
         self._digests = []
 
     def digest(self) -> str:
         """Return the digest of a store with these layers."""
         return digest_of_layers([layer.digest for layer in self.layers])
 
-    def records(self, layer: Kept) -> Iterator[tuple[bytes, bytes]]:
+    def records(self, layer: KeptLayer) -> Iterator[tuple[bytes, bytes]]:
         """Yield keys and values of a layer's records; raise StoreUnwritable if they are not as they were put."""
         right = layer.start
         with suppress(ValueError):
@@ -157,11 +160,10 @@ class Journal:
                 if key != _LAYER:
                     records += 1
                     continue
-                fields = json.loads(body)
-                if fields["records"] != records:
+                layer = self._layer(body, records, stop, after)
+                if layer is None:
                     break
-                made = bytes.fromhex(fields["digest"])
-                self.layers.append(Kept(fields["xs"], stop, after, made, fields["summary"]))
+                self.layers.append(layer)
                 stop, records = after, 0
         elif not self._entry(_BEGIN, self._begin).startswith(self._file.read(self._first)):
             raise StoreUnwritable(self._foreign(begun), str(self._path))
@@ -170,6 +172,22 @@ class Journal:
         self.dropped = size - stop
         if not stop:
             self._put(_BEGIN, self._begin)
+
+    def _layer(self, body: bytes, records: int, start: int, stop: int) -> KeptLayer | None:
+        """Return the layer that an entry completes; None if it says what no build of this program writes."""
+        try:
+            fields = json.loads(body)
+            x_count, summary = fields["xs"], fields["summary"]
+            due = self.layers[-1].x_count - 1 if self.layers else self._fullest
+            counts = [summary[name] for name in _COUNTS] + [n for ply in summary["plies"].values() for n in ply]
+            numbers = [x_count, *counts, *map(int, summary["plies"])]
+            if fields["records"] != records or x_count != due or {type(number) for number in numbers} != {int}:
+                return None
+            if any(len(ply) != _PLY_COUNTS or max(map(abs, ply)) >= 1 << 62 for ply in summary["plies"].values()):
+                return None
+            return KeptLayer(x_count, start, stop, bytes.fromhex(fields["digest"]), summary)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+            return None
 
     def _foreign(self, begun: tuple[bytes, bytes, int] | None) -> str:
         """Return the message for a file that is not a journal of this game."""
@@ -202,6 +220,8 @@ class Journal:
 
 def _take(partial: Path) -> BinaryIO:
     """Open the journal and lock it for this build."""
+    if partial.exists() and not partial.is_file():
+        raise StoreUnwritable(f"{str(partial)!r} is not a regular file: this build would keep its journal there")
     while True:
         file = os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT, 0o644), "r+b")
         try:

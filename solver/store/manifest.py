@@ -19,6 +19,8 @@ FORMAT = 3
 LONGEST = 1 << 20
 """The longest manifest, in bytes."""
 
+_DIGEST_BYTES = 32
+
 _MOST, _MOST_LETTERS = 1 << 62, 80
 """The largest count, and the longest text, that a manifest can have."""
 
@@ -86,7 +88,7 @@ class Manifest(NamedTuple):
                 raise ValueError("its symmetries are not whole numbers")
             plies = tuple(Ply(**{name: _whole(count, _MOST) for name, count in ply.items()}) for ply in fields["plies"])
             score, digest = _whole(fields["score"], game.cells + 1, -game.cells - 1), fields["digest"]
-            if len(plies) > game.cells + 1 or not isinstance(digest, str) or len(digest) > _MOST_LETTERS:
+            if len(plies) > game.cells + 1 or len(bytes.fromhex(digest)) != _DIGEST_BYTES:
                 raise ValueError("it has too many plies, or no digest")
             return cls(game, symmetries, score, plies, digest)
         except (KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -42,10 +42,14 @@ _AT = Struct("<H")
 _NODE = Struct("<LHH")
 _FIRST = Struct("<Q")
 _ROOT, _WRITTEN = Struct("<128xQ"), Struct("<144xQ")
-_SIGNATURE, _SIGNATURE_AT = b"ttt4 store\n", 256
+_SIGNATURE, _SIGNATURE_AT, _LONGEST_NAME = b"ttt4 store of ", 256, 80
+_MOST_PAGES = 1 << 24
+"""More pages than the largest store has: 64 GB of them."""
 
 _DEEPEST = 32
 """LMDB's own limit to the depth of a tree."""
+
+_LMDB_MAGIC = bytes.fromhex("dec0efbe")
 
 _LONGEST = 1 << 24
 """The longest value, in bytes. A record is far shorter."""
@@ -146,8 +150,10 @@ class SealedFile:
         if len(tail) < _TAIL or self._page_size not in _PAGE_SIZES:
             raise Damaged("the file is cut short, or its seal is broken")
         self._pages, rest = divmod(size - _TAIL, self._page_size + _NUMBER)
+        if rest or self._pages > _MOST_PAGES:
+            raise Damaged("the file is cut short, or its seal is broken")
         self._sums = os.pread(self._descriptor, _NUMBER * self._pages, self._pages * self._page_size)
-        if rest or tail != _tail(self._sums, self._page_size):
+        if tail != _tail(self._sums, self._page_size):
             raise Damaged("the file is cut short, or its seal is broken")
 
     def _page(self, number: int) -> bytes:
@@ -204,10 +210,10 @@ class SealedFile:
         return pages[_LIST : _LIST + length]
 
 
-def seal(file: BinaryIO, page_size: int) -> None:
-    """Put the signature into a file that is open for reading and writing, and append the seal to its pages."""
+def seal(file: BinaryIO, page_size: int, name: str) -> None:
+    """Sign a file that is open for reading and writing with the name of its game, and append the seal to its pages."""
     file.seek(_SIGNATURE_AT)
-    file.write(_SIGNATURE)
+    file.write(_SIGNATURE + name.encode()[:_LONGEST_NAME] + b"\n")
     file.seek(0)
     sums = bytearray()
     while page := file.read(page_size):
@@ -215,19 +221,25 @@ def seal(file: BinaryIO, page_size: int) -> None:
     file.write(sums + _tail(bytes(sums), page_size))
 
 
-def was_sealed(path: str) -> bool:
-    """Tell whether a file is a sealed one, however damaged: it has the signature or a whole seal, or it is empty."""
+def signed_for(path: str) -> str | None:
+    """Return the name of the game that a file was sealed for, however damaged it is; empty if only that is lost.
+
+    None if the file shows no sign that it was ever sealed. An empty file may be what a full disk left of one.
+    """
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return False
-            start = file.read(_SIGNATURE_AT + len(_SIGNATURE))
-        if not start or start[_SIGNATURE_AT:] == _SIGNATURE:
-            return True
-        SealedFile(path)
-    except (OSError, Damaged):
-        return False
-    return True
+                return None
+            start = file.read(_SIGNATURE_AT + len(_SIGNATURE) + _LONGEST_NAME + 1)
+            file.seek(-min(_TAIL, os.fstat(file.fileno()).st_size), os.SEEK_END)
+            page_size = int.from_bytes(file.read(_NUMBER))
+    except OSError:
+        return None
+    signature, name = start[_SIGNATURE_AT:][: len(_SIGNATURE)], start[_SIGNATURE_AT + len(_SIGNATURE) :]
+    if signature == _SIGNATURE and b"\n" in name:
+        return name.partition(b"\n")[0].decode(errors="replace")
+    whole = start[16:20] == _LMDB_MAGIC and page_size in _PAGE_SIZES
+    return "" if not start or signature == _SIGNATURE or whole else None
 
 
 def _tail(sums: bytes, page_size: int) -> bytes:

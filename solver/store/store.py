@@ -47,8 +47,8 @@ digest of each page; for each layer, the digest of its pages' entries in order, 
 number of empty cells and the half, as in a key, and the page's digest; and the digest of all layers'
 digests, in the order of the keys. A layer is all halves with the same number of X's.
 
-Page 0 has 152 bytes for LMDB. At offset 256 it has the **signature**: the text `ttt4 store` and a line
-feed, by which a damaged file is still known to have been a store.
+Page 0 has 152 bytes for LMDB. At offset 256 it has the **signature**: the text `ttt4 store of `, the
+game's name and a line feed, by which a damaged file is still known to have been a store, and of which game.
 
 After LMDB's last page comes the **seal**: the CRC-32 of each of LMDB's pages in order, 4 bytes each,
 then the size of a page in 4 bytes, then 4 bytes of CRC-32 of all these, all big-endian. A reader that
@@ -65,11 +65,13 @@ from contextlib import contextmanager
 from types import TracebackType
 
 from solver.errors import NotAStore, StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreOutdated
+from solver.folders import in_data_folder
 from solver.games.lines import Game
 from solver.index.places import Half, page_size
 from solver.store.manifest import FORMAT, LONGEST, Manifest, OtherFormat
 from solver.store.record import KEY_BYTES, checked, record_key, unpack
-from solver.store.sealed import Damaged, SealedFile, was_sealed
+from solver.store.sealed import Damaged, SealedFile, signed_for
+from solver.text import shown
 
 MANIFEST_KEY = b"manifest"
 
@@ -172,9 +174,9 @@ class Store:
             manifest = Manifest.from_json(text)
         except OtherFormat as error:
             if self._wanted and error.game not in (None, self._wanted.name):
-                raise self._mismatch(f"game {error.game!r}") from None
+                raise self._mismatch(f"game {shown(error.game)}") from None
             raise StoreOutdated(
-                f"store {self.path!r} has format {error.written!r}, and this program reads {FORMAT}",
+                f"store {self.path!r} has format {shown(error.written)}, and this program reads {FORMAT}",
                 self.path, self._wanted,
             ) from None  # fmt: skip
         except ValueError as error:
@@ -216,6 +218,9 @@ def missing(path: str, game: Game | None) -> StoreMissing:
 
 def damaged(path: str, game: Game | None, why: str) -> StoreDamaged:
     """Return the error for a file that is not what was written, or that never was a store."""
-    if os.path.basename(path).endswith(".ttt4") or was_sealed(path):
-        return StoreDamaged(f"store {path!r} is damaged: {why}", path, game)
-    return NotAStore(f"{path!r} is not a store", path, game)
+    name = signed_for(path)
+    if name is None and not in_data_folder(path):
+        return NotAStore(f"{path!r} is not a store", path, game)
+    if name and game and name != game.name:
+        return NotAStore(f"{path!r} is a damaged store of {shown(name)}, not of {game.name!r}", path, game)
+    return StoreDamaged(f"store {path!r} is damaged: {why}", path, game)

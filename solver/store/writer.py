@@ -82,7 +82,7 @@ class StoreWriter:
             page_size = self._environment.stat()["psize"]
             self._environment.close()
             with open(self.new, "r+b") as file:
-                seal(file, page_size)
+                seal(file, page_size, manifest.game.name)
                 file.flush()
                 os.fsync(file.fileno())
         with Store(self.new, manifest.game) as store:

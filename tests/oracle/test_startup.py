@@ -146,6 +146,18 @@ def test_a_file_that_was_never_a_store_ends_with_4_and_its_overwriting_is_not_ad
     assert "build" not in ran.err
 
 
+def test_a_damaged_store_of_another_game_is_named_as_such_and_its_overwriting_is_not_advised(
+    store4: Path, run: Run
+) -> None:
+    whole = store4.read_bytes()
+    Path("four").write_bytes(whole[: len(whole) // 2])
+    ran = run(main, EMPTY, *THREE, "--store", "four")
+    assert refused(ran, 4, "is a damaged store of '4,4,4', not of '3,3,3'", "name another path")
+    assert "build" not in ran.err
+    Path("diary.ttt4").write_text("dear diary")
+    assert refused(run(main, EMPTY, *THREE, "--store", "diary.ttt4"), 4, "'diary.ttt4' is not a store")
+
+
 def test_a_folder_that_is_named_holds_a_store_for_each_game(
     store3: Path, store4: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

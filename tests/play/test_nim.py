@@ -49,7 +49,7 @@ def test_a_whole_game_is_one_file_of_fewer_than_60_lines() -> None:
 def test_it_is_played_at_the_prompt_to_its_end() -> None:
     ran = piped("3\n1\n2\n1\n", *HUMANS)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("nim:Nim: X human, O human. Moves are 1, 2, 3 and so on;")
+    assert ran.stdout.startswith("nim:Nim: X human, O human. A move is 1 or 2 or 3;")
     assert heaps(ran.stdout) == ["7 X", "4 O", "3 X", "1 O", "0 X"]
     assert "\nO has won: O took the last.\n" in ran.stdout
     assert "X made" not in ran.stdout, "no oracle could review it"

@@ -4,12 +4,13 @@ import json
 import os
 import random
 import re
+import subprocess
 import time
 from pathlib import Path
 
 import naive
 import pytest
-from sessions import HUMANS, THREE, at, killed, piped, refused
+from sessions import COMMAND, HUMANS, THREE, at, killed, piped, refused
 
 from play.match import Match
 from play.records.files import load_record, save_record
@@ -175,8 +176,8 @@ def test_games_lists_the_kept_games_the_last_one_first(games: Path) -> None:
     ran = piped("", "games", TZ="UTC")
     assert (ran.returncode, ran.stderr) == (0, "")
     one, file, other, other_file = ran.stdout.splitlines()
-    assert one.split() == ["2033-05-18", "03:33", "3,3,3", "X", "human,", "O", "human", "5", "moves", "1-0"]
-    assert other.split() == ["2017-07-14", "02:40", "4,4,4", "X", "human,", "O", "oracle:3", "1", "move", "*"]
+    assert one.split() == ["2033-05-18", "03:33", "3,3,3", "X", "human,", "O", "human", "5", "plies", "1-0"]
+    assert other.split() == ["2017-07-14", "02:40", "4,4,4", "X", "human,", "O", "oracle:3", "1", "ply", "*"]
     assert (file, other_file) == (f"  {later}", f"  {first}")
 
 
@@ -244,7 +245,11 @@ def test_one_odd_file_hides_none_of_the_kept_games(odd: str, games: Path) -> Non
         ran = piped("", *command)
         assert (ran.returncode, ran.stderr, str(good) in ran.stdout) == (0, "", True)
         assert (str(path) in ran.stdout) == (odd != "a dead link")
-    assert piped("", "resume", "--live").stdout.startswith(f"Continuing the game in {good}.\n")
+    resumed = piped("", "resume", "--live")
+    if odd == "an own player":
+        assert refused(resumed, 1, str(path), "which a file cannot load; add --x evil:it")
+    else:
+        assert resumed.stdout.startswith(f"Continuing the game in {good}.\n")
 
 
 @pytest.mark.parametrize(
@@ -381,3 +386,53 @@ def test_a_game_that_is_resigned_is_kept_as_such_and_undo_opens_it_again(games: 
     piped("undo\nquit\n", "resume", path, "--live")
     assert (kept(games).match.outcome, moves_of(kept(games))) == (None, ["a1"])
     assert not list(games.rglob("*.partial"))
+
+
+BOTH_HUMAN = '[Game "3,3,3"]\n[X "human"]\n[O "human"]\n\n1. a1 *\n'
+
+
+def test_two_sessions_of_one_game_lose_no_move(home: Path, games: Path) -> None:
+    path = keep(games, "shared", BOTH_HUMAN, 1_500_000_000)
+    command = [COMMAND, "resume", str(path), "--live"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as slow:  # type: ignore[call-overload]
+        while not slow.stdout.readline().startswith(" 3"):
+            pass
+        piped("b2\nc3\n", "resume", path, "--live")
+        said, _ = slow.communicate("a2\nquit\n")
+    assert "went on elsewhere meanwhile" in " ".join(said.split())
+    kept_moves = sorted(moves_of(load_record(str(file))) for file in games.iterdir())
+    assert kept_moves == [["a1", "a2"], ["a1", "b2", "c3"]]
+
+
+def test_a_game_whose_reader_leaves_ends_with_141(home: Path) -> None:
+    command = f"{COMMAND} --x random --o random --game 9,9,9 --live --time 0.01 | true; exit ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (ran.returncode, "Traceback" in ran.stderr) == (141, False)
+
+
+def test_a_record_stays_a_link_and_keeps_its_mode(home: Path, games: Path) -> None:
+    path = keep(games, "private", BOTH_HUMAN, 1_500_000_000)
+    path.chmod(0o600)
+    Path("link.txt").symlink_to(path)
+    piped("b2\n", "resume", "link.txt", "--live")
+    assert Path("link.txt").is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert moves_of(load_record(str(path))) == ["a1", "b2"]
+
+
+def test_a_new_game_after_a_resumed_one_has_its_own_date(home: Path) -> None:
+    Path("old.txt").write_text('[Game "3,3,3"]\n[X "human"]\n[O "human"]\n[Date "2020-02-02"]\n\n1. a1 *\n')
+    piped("new\nb2\n", "resume", "old.txt", "--live")
+    (path,) = (home / "state" / "ttt4" / "games").iterdir()
+    assert load_record(str(path)).tags["Date"] == time.strftime("%Y-%m-%d")
+
+
+def test_a_player_of_ones_own_is_named_again_to_resume(home: Path) -> None:
+    Path("mine.py").write_text(
+        "class Last:\n    def __init__(self, rules, seed):\n        self.rules = rules\n"
+        "    def choose(self, state):\n        return self.rules.legal(state)[-1]\n"
+    )
+    piped("a1\n", *THREE, "--o", "mine:Last", "--live")
+    ran = piped("b2\n", "resume", "--o", "mine:Last", "--live")
+    assert (ran.returncode, "O plays b3." in ran.stdout) == (0, True)

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from places import position_at
-from stores import content_digest
 
 from solver.errors import SolversDisagree
 from solver.games.notation import parse_game
@@ -26,6 +25,7 @@ from solver.proof.progress import silent
 from solver.proof.prove import Proof
 from solver.proof.verify import verify_store
 from solver.search.alphabeta import AlphaBeta
+from solver.store.digests import content_digest
 from solver.store.store import Store
 from solver.sweep.layers import Chunk, Filled, Layer
 

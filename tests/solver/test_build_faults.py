@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stores import content_digest
 
 from solver.cli.main import main
 from solver.errors import StoreUnwritable
+from solver.files import temporary_path
 from solver.games.lines import Game, grid
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store, compile_kernels
+from solver.store.digests import content_digest
 from solver.store.journal import Journal
 from solver.store.store import Store
 
@@ -218,7 +219,7 @@ def test_an_interrupt_ends_a_build_with_one_line_and_leaves_what_was_solved(tmp_
         _, err = building.communicate(timeout=60)
         lines = [line for line in err.splitlines() if line and not line.endswith("...")]
         clean = {file.name for file in folder.glob(f"{game}*")} <= {game, f"{game}.partial"}
-        lines = [line for line in lines if "places, at most" not in line and "resuming" not in line]
+        lines = [line for line in lines if " places: " not in line and "resuming" not in line]
         ended = building.returncode, lines
         kept = f"Solved layers are kept in {path}.partial: the same command resumes."
         if ended not in ((130, ["Interrupted."]), (130, [kept, "Interrupted."]), (0, [])) or not clean:
@@ -234,12 +235,13 @@ def test_files_of_like_names_are_left_alone_and_those_of_a_killed_build_are_clea
         "s.tmp",
         ".s.new",
         ".s.0123456789abcdef",
+        ".s.0123456789abcdef.ttt4-new",
         ".s.zz23456789abcdef.ttt4-new",
         ".t.0123456789abcdef.ttt4-new",
     ]
     for name in theirs:
         (tmp_path / name).write_text("mine")
-    (tmp_path / ".s.0123456789abcdef.ttt4-new").write_text("left by a killed build")
+    Path(temporary_path(tmp_path / "s")).write_text("left by a killed build")
     build_store(THREE, tmp_path / "s", jobs=1)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*theirs, "s"])
     assert {(tmp_path / name).read_text() for name in theirs} == {"mine"}
@@ -262,6 +264,40 @@ def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path, run: Any) -> None:
         ran = run(main, "build", "--game", "3,3,3", "--store", path, "--force")
         assert (ran.code, "delete it first" in ran.err) == (1, True)
     assert (tmp_path / "s").is_fifo()
+
+
+@pytest.mark.parametrize("length", [200, 240, 246, 247, 255, 256])
+def test_a_long_name_is_built_or_refused_before_solving(length: int, tmp_path: Path, run: Any) -> None:
+    path = tmp_path / ("n" * length)
+    ran = run(main, "build", "--game", "3,3,3", "--store", path)
+    assert ran.code == (0 if length < 248 else 1)
+    assert "solving" not in ran.err or path.exists()
+
+
+def test_a_file_that_comes_while_a_build_is_at_work_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from solver.proof import build
+
+    real = build._search_empty_board
+
+    def meanwhile(*arguments: Any) -> Any:
+        (tmp_path / "s").write_text("my precious notes")
+        return real(*arguments)
+
+    monkeypatch.setattr(build, "_search_empty_board", meanwhile)
+    with pytest.raises(StoreUnwritable, match="delete it first"):
+        build_store(THREE, tmp_path / "s", jobs=1)
+    assert (tmp_path / "s").read_text() == "my precious notes"
+
+
+def test_a_build_ends_well_where_the_ends_of_children_are_ignored(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("ttt4-solve")), "build", "--game", "3,4,3", "--store", "s"]
+    ignoring = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    ran = subprocess.run([sys.executable, "-c", ignoring, *command], cwd=tmp_path, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr.count(b"Error")) == (0, 0)
 
 
 def test_a_name_that_lmdb_cannot_take_is_refused_before_solving(tmp_path: Path, run: Any) -> None:

@@ -202,7 +202,8 @@ def outcome(path: Path) -> str:
     """What is wrong with how a store is treated; nothing if it is read or refused as it should be."""
     for ask in (asked, lambda path: verify_store(path, GAME, jobs=1, sample=0)):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        signal.alarm(SECONDS)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             ask(path)
         except (StoreDamaged, StoreMismatch):
@@ -211,7 +212,7 @@ def outcome(path: Path) -> str:
             return f"another refusal: {error!r}"
         except BaseException as error:
             return repr(error)[:200]
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         if (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10 > BYTES:
             return "it took too much memory"
     return ""

@@ -1,9 +1,11 @@
 """What was solved is not solved again, whatever broke a build off; a journal is believed as far as it is right."""
 
+import json
 import os
 import random
 import signal
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
 from solver.proof.progress import Progress
 from solver.store.journal import Journal
+from solver.store.record import with_checksum
 from solver.store.store import Store
 from solver.sweep.layers import Chunk, Filled, Layer
 
@@ -309,3 +312,60 @@ def test_progress_of_a_continued_build_begins_where_it_was(tmp_path: Path, monke
     assert told == sorted(told)
     assert told[0] > 0.3
     assert told[-1] == 1
+
+
+def altered_layer(partial: Path, change: Callable[[bytes, bytes], bytes], which: int) -> None:
+    """Write a journal again with one of its entries changed, and its checksum right."""
+    data, at, number, made = partial.read_bytes(), 0, 0, bytearray()
+    while at < len(data):
+        length, key = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 9]
+        value = data[at + 9 : at + 9 + length]
+        if number == which:
+            value = with_checksum(key, change(key, value[4:]))
+        made += len(value).to_bytes(4) + key + value
+        at, number = at + 9 + length, number + 1
+    partial.write_bytes(made)
+
+
+def test_a_record_that_an_earlier_build_is_made_to_have_kept_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def negated(key: bytes, body: bytes) -> bytes:
+        content = bytearray(zlib.decompress(body))
+        at = next(i for i in range(len(content) - 1, 0, -1) if content[i] not in (0, 128))
+        content[at] = 256 - content[at]
+        return zlib.compress(bytes(content), 6)
+
+    game = parse_game("2,7,3")  # whose digest is not published
+    break_off(game, tmp_path / "s", 4, monkeypatch)
+    altered_layer(tmp_path / "s.partial", negated, 1)
+    with pytest.raises((StoreUnwritable, SolversDisagree)):
+        build_store(game, tmp_path / "s", jobs=1)
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"xs": "6"}, {"xs": 99}, {"xs": None}, {"records": -1}, {"digest": "xyz"}, {"digest": None}, {"summary": None},
+     {"summary": {}}, {"summary": {"plies": {"a": [1]}}}, {"summary": 7}, {}],
+)  # fmt: skip
+def test_a_layer_that_no_build_writes_is_taken_for_damage(
+    fields: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store4: Path
+) -> None:
+    def changed(key: bytes, body: bytes) -> bytes:
+        return json.dumps((json.loads(body) | fields) if fields else ["no", "layer"]).encode()
+
+    game = parse_game("4,4,4")
+    break_off(game, tmp_path / "s", 6, monkeypatch)
+    data, at, number = (tmp_path / "s.partial").read_bytes(), 0, 0
+    while data[at + 4 : at + 9] != b"layer":
+        at, number = at + 9 + int.from_bytes(data[at : at + 4]), number + 1
+    altered_layer(tmp_path / "s.partial", changed, number)
+    build_store(game, tmp_path / "s", jobs=2)
+    assert content(tmp_path / "s") == content(store4)
+
+
+def test_a_pipe_in_the_place_of_a_journal_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "s.partial")
+    with pytest.raises(StoreUnwritable, match="not a regular file"):
+        build_store(parse_game("3,3,3"), tmp_path / "s", jobs=1)

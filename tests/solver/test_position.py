@@ -232,7 +232,9 @@ def test_a_sequence_of_numbers_stands_for_the_same_position_as_the_text(name: st
     [
         ([0] * 8, "has 8 cells: 3,3,3 has 9"),
         ([0] * 8 + [2], "has 2: write 1 for X"),
-        ([0] * 8 + [1.0], "is a list: give a text"),
+        ([0] * 8 + [0.5], "has 0.5: write 1 for X"),
+        ([0] * 8 + ["X"], "is a list: give a text"),
+        ([0] * 8 + [float("nan")], "is a list: give a text"),
         ([-1] + [0] * 8, "has 0 X and 1 O"),
         (7, "is a int: give a text"),
         (None, "is a NoneType: give a text"),

@@ -12,7 +12,7 @@ from typing import Any
 import lmdb
 import pytest
 from places import position_at
-from stores import content_digest, seal_anew
+from stores import seal_anew
 
 from solver.advice import with_advice
 from solver.cli.main import main
@@ -22,6 +22,7 @@ from solver.games.position import Position, is_reachable, parse
 from solver.index.places import UNREACHED, Index, page_size
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
+from solver.store.digests import content_digest
 from solver.store.manifest import Manifest, Ply, digest_of_layers
 from solver.store.record import new_digest, pack
 from solver.store.scores import Scores
@@ -394,7 +395,7 @@ def test_symmetries_that_are_no_permutations_are_damage(wrong: list[list[int]], 
 @pytest.mark.parametrize("holes", [0, 0b10010])
 def test_a_manifest_gives_back_its_game_holes_and_all_but_not_what_was_typed_for_it(holes: int) -> None:
     game = Game("odd", 2, 4, (0b11, 0b101), holes=holes, notation="somewhere/odd.toml")
-    manifest = Manifest(game, (tuple(range(game.cells)),), 0, (), "digest")
+    manifest = Manifest(game, (tuple(range(game.cells)),), 0, (), "d1" * 32)
     written = json.loads(manifest.to_json())["game"]
     assert ("holes" in written, "notation" in written) == (bool(holes), False)
     again = Manifest.from_json(manifest.to_json())

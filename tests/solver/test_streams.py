@@ -1,9 +1,11 @@
 """Standard streams that are closed, full, or closed by their reader: no work is lost, and none is claimed."""
 
+import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,24 @@ def test_a_pipe_that_breaks_inside_the_program_is_not_taken_for_a_reader_who_lef
     monkeypatch.setattr("solver.proof.build.build_store", broken)
     ran = run(main, "build", "--game", "3,3,3", "--store", "/tmp/never")
     assert (ran.code, ran.err) == (1, "Error: system error: Broken pipe\n")
+
+
+def test_a_full_terminal_that_does_not_wait_holds_nothing_up(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writing, bytes(4096))
+    ran = subprocess.run(
+        [BIN / "ttt4-solve", "build", *THREE, "--store", tmp_path / "s"],
+        stderr=writing,
+        stdout=subprocess.PIPE,
+        timeout=60,
+    )
+    os.close(reading)
+    os.close(writing)
+    assert ran.returncode == 0
+    assert built(tmp_path / "s")
 
 
 def test_boards_from_a_closed_standard_input_are_refused(shell: Callable[..., tuple[int, bytes, bytes]]) -> None:

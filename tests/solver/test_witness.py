@@ -142,7 +142,7 @@ def test_layers_that_are_left_out_stop_a_build(tmp_path: Path, monkeypatch: pyte
 def test_a_digest_that_is_not_the_published_one_stops_a_build(
     tmp_path: Path, store3: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from solver.store import published
+    from solver.store import digests as published
 
     with Store(store3) as store:
         right = store.manifest.digest
