@@ -3,13 +3,12 @@
 import json
 import os
 import random
-import resource
-import signal
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+from limits import wrong_with
 
 from oracle import Oracle
 from play.records.files import load_record
@@ -17,7 +16,6 @@ from play.records.json_form import record_from_json
 from solver.errors import Ttt4Error
 from solver.games.notation import parse_game
 
-SECONDS, BYTES = 5, 300 << 20
 ABOUT = 'about = "x"\n'
 BOARD = ABOUT + 'board = ["...", "...", "..."]\n'
 RECORD = '[Game "3,3,3"]\n'
@@ -129,20 +127,12 @@ def read(kind: str, path: Path) -> None:
 
 def fault(kind: str, path: Path) -> str:
     """What is wrong with how a text is treated; nothing if it is read, or refused in one short line."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of processor time, whatever else the machine does
-    try:
-        read(kind, path)
-    except Ttt4Error as error:
-        said = str(error).replace(str(path), "")
-        if len(said) > 300 or len(said.splitlines()) > 1 or not said.isprintable():
-            return f"a message of {len(said)} letters: {said[:300]!r}"
-    except BaseException as error:
-        return repr(error)[:200]
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    if (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10 > BYTES:
-        return "it took too much memory"
+    wrong = wrong_with(lambda: read(kind, path), (Ttt4Error,))
+    if not isinstance(wrong, Ttt4Error):
+        return wrong or ""  # type: ignore[return-value]  # only what is allowed is an exception
+    said = str(wrong).replace(str(path), "")
+    if len(said) > 300 or len(said.splitlines()) > 1 or not said.isprintable():
+        return f"a message of {len(said)} letters: {said[:300]!r}"
     return ""
 
 

@@ -21,6 +21,7 @@ def record_as_dict(record: Record) -> dict[str, Any]:
         "game": rules.name,
         **{name.lower(): text for name, text in start_tags(match).items()},
         "tags": record.tags,
+        "remarks": list(record.remarks),
         "version": len(match),
         "events": [_event_dict(rules, event) for event in match.events],
         "moves": [rules.write(move) for move in match.moves],
@@ -40,7 +41,7 @@ def record_from_json(text: str, rules: Rules[Any] | None = None) -> Record:
         match = begun(tags, {}, "record", rules)
         for event in fields["events"]:
             match.add(_event_from(match.rules, event))
-        return Record(match, _own_tags(fields["tags"]))
+        return Record(match, _own_tags(fields["tags"]), _remarks(fields.get("remarks", [])))
     except RecordError:
         raise
     except (Ttt4Error, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -69,6 +70,14 @@ def _event_from(rules: Rules[Any], fields: dict[str, Any]) -> Event:
     if not isinstance(reason, str):
         raise TypeError(f"the reason {reason!r} is not text")
     return Event(kind, side, move, reason, None if stamp is None else seconds_of(stamp))
+
+
+def _remarks(lines: list[str]) -> tuple[str, ...]:
+    """Return a record's remarks; raise ValueError if its text could not hold one of them."""
+    for line in lines:
+        if not isinstance(line, str) or not line.startswith("#") or line != line.strip() or "\n" in line:
+            raise ValueError(f"{line!r} is not a remark")
+    return tuple(lines)
 
 
 def _own_tags(fields: dict[str, Any]) -> dict[str, str]:

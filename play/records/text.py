@@ -17,15 +17,14 @@ undo in its middle. Besides moves there are `undo`, `redo`, `restart`, `X-resign
 `Forfeit` has the reasons of all forfeits, joined by ` | `. A result that the board does not show is a resignation.
 
 `Board` sets up another first state, and `First` says which mark begins in a game of lines. `Times` holds when each
-event happened: the first in full, the others in seconds since the one before. Lines that begin with `#` are
-remarks. A record is played through as it is read, so that no impossible match comes out of it.
+event happened: the first in full, the others in seconds since the one before, `?` if unknown. Lines that begin
+with `#` are remarks. A record is played through as it is read, so that no impossible match comes out of it.
 """
 
 import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 from play.match import FORFEITED, MADE_AGAIN, MOVED, RESIGNED, STARTED_OVER, TOOK_BACK, Event, Match
@@ -129,15 +128,23 @@ def start_tags(match: Match[Any]) -> dict[str, str]:
 
 def _event_tags(match: Match[Any]) -> dict[str, str]:
     tags = {}
-    times = [event.time for event in match.events]
-    if times and None not in times:
-        known = [at for at in times if at is not None]
-        steps = [f"{after - before:+}" for before, after in pairwise(known)]
-        tags["Times"] = " ".join([time.strftime(STAMP, time.gmtime(known[0])), *steps])
+    if any(event.time is not None for event in match.events):
+        tags["Times"] = " ".join(_written_times([event.time for event in match.events]))
     reasons = [event.reason.translate(_TAG_SAFE) for event in match.events if event.kind == FORFEITED]
     if reasons:
         tags["Forfeit"] = " | ".join(reasons)
     return tags | {"Result": _result(match.rules, match.outcome)}
+
+
+def _written_times(times: list[int | None]) -> Iterator[str]:
+    """Yield the first known time in full, the others as seconds since the one before, and `?` for unknown ones."""
+    before: int | None = None
+    for at in times:
+        if at is None:
+            yield "?"
+            continue
+        yield time.strftime(STAMP, time.gmtime(at)) if before is None else f"{at - before:+}"
+        before = at
 
 
 def _rounds(match: Match[Any], result: str) -> list[str]:
@@ -213,7 +220,7 @@ def with_first(rules: Rules[Any], first: str) -> Rules[Any]:
 
 
 def _play_through(
-    match: Match[Any], words: list[tuple[int, str]], tags: dict[str, str], times: list[int], name: str
+    match: Match[Any], words: list[tuple[int, str]], tags: dict[str, str], times: list[int | None], name: str
 ) -> None:
     """Let the events happen, and compare the result."""
     results = (ONGOING, DRAWN, "1-0", "0-1")
@@ -264,15 +271,17 @@ def _event(match: Match[Any], word: str, reasons: Iterator[str], at: int | None)
     return Event(MOVED, match.to_move or match.rules.sides[0], move, time=at)
 
 
-def _read_times(text: str, name: str, number: int) -> list[int]:
-    """Return the times of the events; nothing if none are given."""
-    first, *steps = text.split() or [""]
-    if not first:
-        return []
+def _read_times(text: str, name: str, number: int) -> list[int | None]:
+    """Return the times of the events, None for unknown ones."""
+    times: list[int | None] = []
+    before: int | None = None
     try:
-        times = [seconds_of(first)]
-        for step in steps:
-            times.append(_checked_time(times[-1] + int(step)))
+        for word in text.split():
+            if word == "?":
+                times.append(None)
+                continue
+            before = seconds_of(word) if before is None else _checked_time(before + int(word))
+            times.append(before)
     except ValueError:
         raise _wrong(name, number, f"{shown(text, 44)} is not a list of times") from None
     return times

@@ -32,7 +32,7 @@ POSITIONS = 1000
 _SECONDS = 1.0
 """How long the search goes on beyond that, at most, while the build does."""
 
-_QUICK, _PATIENT = 0.0003, 0.02
+_QUICK, _PATIENT = 0.0001, 0.02
 """How many seconds one search may take: up to so many positions, and beyond."""
 
 _EMPTY_BOARD_CELLS = 16

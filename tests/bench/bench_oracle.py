@@ -25,6 +25,8 @@ from easyAI import Negamax, TranspositionTable, TwoPlayerGame
 from open_spiel.python.algorithms.minimax import alpha_beta_search
 
 from oracle.oracle import Oracle
+from solver.advice import with_advice
+from solver.errors import Ttt4Error
 from solver.folders import store_path
 from solver.games.notation import parse_game
 from solver.games.position import Position
@@ -195,4 +197,7 @@ def drawn_positions(count: int, fewest: int, most: int) -> list[Position]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Ttt4Error as error:
+        sys.exit(with_advice(error))

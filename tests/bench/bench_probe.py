@@ -15,6 +15,8 @@ from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 
+from solver.advice import with_advice
+from solver.errors import Ttt4Error
 from solver.folders import store_path
 from solver.games.lines import DEFAULT_GAME, Game
 from solver.games.notation import parse_game
@@ -84,4 +86,7 @@ def query(game: Game, path: str, position: Position) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Ttt4Error as error:
+        sys.exit(with_advice(error))
