@@ -145,7 +145,7 @@ class Match(Generic[S]):
         self.add(Event(RESIGNED, side, time=self._clock()))
 
     def forfeit(self, side: str, reason: str) -> None:
-        """Let a side lose because it did what a player must not do."""
+        """End the match: a side broke the rules of play, and loses."""
         self.add(Event(FORFEITED, side, reason=reason, time=self._clock()))
 
     def add(self, event: Event) -> None:
@@ -184,11 +184,11 @@ class Match(Generic[S]):
             self._states.pop()
             self._undone.append(self._moves.pop())
         else:
-            raise NothingToUndo("no move to take back")
+            raise NothingToUndo("nothing to undo")
 
     def _make_again(self) -> None:
         if not self.can_redo:
-            raise NothingToRedo("no move to make again")
+            raise NothingToRedo("nothing to redo")
         self._make(self._undone.pop())
 
     def _give_up(self, event: Event) -> None:

@@ -81,7 +81,7 @@ class NotAStore(StoreDamaged):
 
 
 class StoreUnwritable(StoreError):
-    """The store could not be written: no room, no right, or another build at work on it."""
+    """The store could not be written: no space, no permission, or another build is running."""
 
     kind = "store-unwritable"
 

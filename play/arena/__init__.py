@@ -1,4 +1,4 @@
-"""The arena: players meet many times, and the results are counted. From Python:
+"""The arena: play many games between players, and report the results. From Python:
 
     from play.arena import Roster, find_game, meet
     with Roster(find_game("4,4,4")) as roster:

@@ -1,4 +1,4 @@
-"""Meetings: two players play many games against each other, and the results are counted.
+"""Meetings: two players play many games against each other, and their results.
 
 A game depends only on the seed, its own number and the two players, so any game of a meeting can be played
 again. A player that raises an error, takes too long or names a move that it cannot make forfeits the game.

@@ -82,5 +82,5 @@ def _refuse_options_before(context: click.Context) -> None:
     for option in context.command.params:
         if option.name and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             given = option.opts[0]
-            advice = f"write it behind {name}" if given in accepted else f"{name} does not have it: leave it out"
-            raise click.UsageError(f"{given} stands before {name}: {advice}")
+            advice = f"put it after {name}" if given in accepted else f"{name} has no option {given}"
+            raise click.UsageError(f"{given} before {name} has no effect: {advice}")

@@ -11,6 +11,7 @@ from play.match import FORFEITED, MOVED, RESIGNED, Event
 from play.records.text import OWN_TAGS, STAMP, TAG, Record, RecordError, begun, seconds_of, start_tags
 from solver.errors import Ttt4Error
 from solver.games.rules import Rules
+from solver.text import shown
 
 
 def record_as_dict(record: Record) -> dict[str, Any]:
@@ -45,7 +46,8 @@ def record_from_json(text: str, rules: Rules[Any] | None = None) -> Record:
     except RecordError:
         raise
     except (Ttt4Error, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise RecordError(f"not a record in JSON: {error!r}"[:160]) from error
+        why = str(error) if isinstance(error, Ttt4Error) else shown(error, 120)
+        raise RecordError(f"not a record in JSON: {why}") from error
 
 
 def _event_dict(rules: Rules[Any], event: Event) -> dict[str, Any]:

@@ -94,9 +94,9 @@ def read_record(text: str, name: str = "record", rules: Rules[Any] | None = None
         if line.startswith("["):
             tag = TAG.fullmatch(line)
             if not tag or words:
-                raise _wrong(name, number, "a tag stands below the moves" if tag else f"{shown(line)} is not a tag")
+                raise _wrong(name, number, "a tag comes after the moves" if tag else f"{shown(line)} is not a tag")
             if tag[1] in tags:
-                raise _wrong(name, number, f"tag {tag[1]} stands there twice")
+                raise _wrong(name, number, f"duplicate tag {tag[1]}")
             tags[tag[1]] = tag[2]
             lines[tag[1]] = number
         elif line.startswith("#"):
@@ -213,7 +213,7 @@ def begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[A
 def with_first(rules: Rules[Any], first: str) -> Rules[Any]:
     """Return the same rules with another mark to begin; raise GameError if the game has no such choice."""
     if not isinstance(rules, LineRules):
-        raise GameError(f"{rules.name} says itself who begins")
+        raise GameError(f"{rules.name} has rules that say who begins")
     if first not in rules.sides:
         raise GameError(f"no side {shown(first, 24)} can begin: choose X or O")
     return replace(rules, first=first)
@@ -227,7 +227,7 @@ def _play_through(
     result, stamps, reasons = None, iter(times), iter(tags.get("Forfeit", "").split(" | "))
     for number, word in words:
         if result:
-            raise _wrong(name, number, f"{shown(word, 24)} stands behind the result")
+            raise _wrong(name, number, f"{shown(word, 24)} comes after the result")
         if word in results:
             result = word
         elif _ROUND.fullmatch(word):
@@ -254,10 +254,10 @@ def _check_round(match: Match[Any], word: str, name: str, number: int) -> None:
     said = _ROUND.fullmatch(word)
     count, middle = divmod(len(match.moves), len(match.rules.sides))
     if match.outcome:
-        raise _wrong(name, number, f"{word} stands behind the end of the game")
+        raise _wrong(name, number, f"{word} comes after the end of the game")
     due = f"{count + 1}{'...' if middle else '.'}"
     if said and (int(said[1]) != count + 1 or bool(middle) != (said[2] == "...")):
-        raise _wrong(name, number, f"{word} stands where {due} is due")
+        raise _wrong(name, number, f"expected {due}, found {word}")
 
 
 def _event(match: Match[Any], word: str, reasons: Iterator[str], at: int | None) -> Event:

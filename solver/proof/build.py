@@ -88,7 +88,7 @@ def build_store(
     group = symmetries(game)
     start = perf_counter()
     with Witness(game) as witness:
-        with Journal(path, game, group) as journal:  # so that what speaks against the build is said at once
+        with Journal(path, game, group) as journal:  # so that a build that cannot be is refused at once
             dropped = journal.dropped
         on_progress(Progress("compiling"))
         compile_kernels()

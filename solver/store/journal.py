@@ -129,7 +129,7 @@ class Journal:
                 right = after
         if right != layer.stop:
             raise StoreUnwritable(
-                f"{str(self._partial)!r} was altered meanwhile: build again, which resumes at the first damaged layer"
+                f"{str(self._partial)!r} was changed during the build: the next build resumes at the damaged layer"
             )
 
     def remove(self) -> None:

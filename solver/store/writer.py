@@ -74,7 +74,7 @@ class StoreWriter:
         self._crc = zlib.crc32(value, self._crc)
 
     def finish(self, manifest: Manifest, confirm: Callable[[Store], object] = lambda store: None) -> None:
-        """Seal the store, read it back, let `confirm` raise what speaks against it, and rename it to `path`."""
+        """Seal the store, read it back, let `confirm` veto it by raising, and rename it to `path`."""
         written = self._crc
         self.put(MANIFEST_KEY, with_checksum(MANIFEST_KEY, manifest.to_json()))
         with writing(self.path):

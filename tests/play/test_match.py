@@ -215,7 +215,7 @@ def test_a_match_that_had_ended_goes_on_when_its_last_move_is_taken_back() -> No
     assert match.undo() == 2
     assert (match.outcome, match.to_move) == (None, "X")
     assert match.play("X", 8) is None
-    with pytest.raises(NothingToRedo, match="no move to make again"):
+    with pytest.raises(NothingToRedo, match="nothing to redo"):
         match.redo()
 
 
@@ -224,9 +224,9 @@ def test_nothing_can_be_taken_back_or_made_again_before_the_first_move_nor_after
     match.undo()
     match.start_over()
     for fresh in (match, Match(rules_of("3,3,3"))):
-        with pytest.raises(NothingToUndo, match="no move to take back"):
+        with pytest.raises(NothingToUndo, match="nothing to undo"):
             fresh.undo()
-        with pytest.raises(NothingToRedo, match="no move to make again"):
+        with pytest.raises(NothingToRedo, match="nothing to redo"):
             fresh.redo()
 
 
@@ -252,7 +252,7 @@ def test_undo_after_giving_up_takes_back_that_and_no_move() -> None:
     match = match_of("3,3,3", [4, 0, 8])
     match.undo()
     match.resign("X")
-    with pytest.raises(NothingToRedo, match="no move to make again"):
+    with pytest.raises(NothingToRedo, match="nothing to redo"):
         match.redo()
     assert match.undo() is None
     assert (match.outcome, match.to_move, match.moves) == (None, "X", (4, 0))

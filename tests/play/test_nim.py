@@ -100,7 +100,7 @@ def test_a_word_that_is_for_games_of_lines_says_so_in_one_line(word: str) -> Non
 def test_a_player_or_an_option_that_is_for_games_of_lines_says_so_in_one_line(words: str) -> None:
     command = ["arena"] if "arena" in words else []
     ran = piped("", *command, *NIM, *words.removeprefix("arena ").split())
-    assert refused(ran, 2, "nim:Nim says itself who begins" if "--first" in words else ONLY_LINES)
+    assert refused(ran, 2, "nim:Nim has rules that say who begins" if "--first" in words else ONLY_LINES)
 
 
 def test_a_heap_to_start_from_is_read_by_the_game(games: Path) -> None:

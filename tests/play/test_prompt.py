@@ -19,7 +19,7 @@ SCRIPT = [
     ("z9", "No cell 'z9' on a 3,3,3 board: cells run from 'a1' to 'c3'. Or type help.", None),
     ("9 9", "No cell in row 9, column 9: rows go from 1 to 3, columns from 1 to 3. Or type help.", None),
     ("udno", "No command 'udno': did you mean 'undo'?", None),
-    ("redo", "No move to make again.", None),
+    ("redo", "Nothing to redo.", None),
     ("undo", "", ".../.../..."),
     ("undo", "You have made no move to take back.", None),
     ("redo", "", "X../.O./..."),

@@ -109,7 +109,7 @@ def test_json_with_another_value_anywhere_reads_or_is_refused_in_one_line(record
         ('{"game": "3,3,3", "events": [], "tags": {"X": 1}}', "'X': 1 is not a tag"),
         ('{"game": "3,3,3", "events": [], "tags": {"X ": "a"}}', "'X ': 'a' is not a tag"),
         ('{"game": "3,3,3", "events": [], "tags": {"X": "a\\nb"}}', "'X': .* is not a tag"),
-        ('{"game": "3,3,3", "events": [], "tags": {"X": "\\ud800"}}', "UnicodeEncodeError.*surrogates not allowed"),
+        ('{"game": "3,3,3", "events": [], "tags": {"X": "\\ud800"}}', "UnicodeEncodeError"),
     ],
 )
 def test_json_that_is_no_record_is_refused_with_the_reason(text: str, message: str) -> None:
@@ -126,7 +126,7 @@ def test_json_that_is_no_record_is_refused_with_the_reason(text: str, message: s
         ({"event": "moved", "side": "X", "move": "d4"}, "no cell 'd4' on a 3,3,3 board"),
         ({"event": "moved", "side": "X", "move": "a1", "time": "yesterday"}, "time data 'yesterday' does not match"),
         ({"event": "moved", "side": "X", "move": "a1", "time": "0999-01-01T00:00:00Z"}, "not between 1970 and 9999"),
-        ({"event": "took back"}, "no move to take back"),
+        ({"event": "took back"}, "nothing to undo"),
         ({"event": "resigned", "side": "Z"}, "no side 'Z': there are X, O"),
         ({"event": "forfeited", "side": "X", "reason": 5}, "the reason 5 is not text"),
     ],

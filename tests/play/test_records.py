@@ -180,8 +180,8 @@ GAME = '[Game "3,3,3"]\n'
         (GAME + '[X "a]\n*', r"""line 2: '\[X "a\]' is not a tag"""),
         (GAME + '[X "a"b"]\n*', r"line 2: .* is not a tag"),
         (GAME + '[X "a"] 1. a1 *', r"line 2: .* is not a tag"),
-        (GAME + '[X "a"]\n\n[X "b"]\n*', r"line 4: tag X stands there twice"),
-        (GAME + GAME + "*", r"line 2: tag Game stands there twice"),
+        (GAME + '[X "a"]\n\n[X "b"]\n*', r"line 4: duplicate tag X"),
+        (GAME + GAME + "*", r"line 2: duplicate tag Game"),
         ("1. a1 *", r"""line 1: there is no \[Game "rows,columns,k"\]"""),
         ('[Game "3,3"]\n*', r"line 1: cannot read game '3,3': write rows,columns,k"),
         ('[X "a"]\n[Game "3,3,4"]\n*', r"line 2: no game 3,3,4: 4 in a row do not fit"),
@@ -192,24 +192,24 @@ GAME = '[Game "3,3,3"]\n'
         (GAME + '[Times "2026-11-18T20:15:00Z +x"]\n*', r"line 2: .* is not a list of times"),
         (GAME + '[Times "2026-11-18T20:15:00Z -9999999999"]\n*', r"line 2: .* is not a list of times"),
         (GAME + '[Times "0999-11-18T20:15:00Z"]\n*', r"line 2: .* is not a list of times"),
-        (GAME + '1. a1 b2\n[X "a"]\n*', r"line 3: a tag stands below the moves"),
-        (GAME + "1. a1 b2\n3. c3 *", r"line 3: 3. stands where 2. is due"),
-        (GAME + "2. a1 *", r"line 2: 2. stands where 1. is due"),
-        (GAME + "1. a1 2. b2 *", r"line 2: 2. stands where 1... is due"),
-        (GAME + "1. a1\n1. b2 *", r"line 3: 1. stands where 1... is due"),
-        (GAME + "1. a1 b2 1. c3 *", r"line 2: 1. stands where 2. is due"),
-        (GAME + "1. a1 undo 1... b2 *", r"line 2: 1... stands where 1. is due"),
+        (GAME + '1. a1 b2\n[X "a"]\n*', r"line 3: a tag comes after the moves"),
+        (GAME + "1. a1 b2\n3. c3 *", r"line 3: expected 2., found 3."),
+        (GAME + "2. a1 *", r"line 2: expected 1., found 2."),
+        (GAME + "1. a1 2. b2 *", r"line 2: expected 1..., found 2."),
+        (GAME + "1. a1\n1. b2 *", r"line 3: expected 1..., found 1."),
+        (GAME + "1. a1 b2 1. c3 *", r"line 2: expected 2., found 1."),
+        (GAME + "1. a1 undo 1... b2 *", r"line 2: expected 1., found 1..."),
         (GAME + "1. a1 b2\n2. c3 a1 *", r"line 3: 'a1': cell 'a1' is taken: choose an empty one"),
         (GAME + "1. a1\n\n# and\nd4 *", r"line 5: 'd4': no cell 'd4' on a 3,3,3 board"),
         (GAME + "1. a1 a2 2. b1 b2 3. c1 c2 0-1", r"line 2: 'c2': the match has ended, X has won"),
-        (GAME + "1. a1 a2 2. b1 b2 3. c1\n4. c2 0-1", r"line 3: 4. stands behind the end of the game"),
-        (GAME + "undo *", r"line 2: 'undo': no move to take back"),
-        (GAME + "1. a1 undo redo redo *", r"line 2: 'redo': no move to make again"),
+        (GAME + "1. a1 a2 2. b1 b2 3. c1\n4. c2 0-1", r"line 3: 4. comes after the end of the game"),
+        (GAME + "undo *", r"line 2: 'undo': nothing to undo"),
+        (GAME + "1. a1 undo redo redo *", r"line 2: 'redo': nothing to redo"),
         (GAME + "1. a1 Z-resigns 1-0", r"line 2: 'Z-resigns': no side 'Z': there are X, O"),
         (GAME + "1. a1 O-resigns b2 1-0", r"line 2: 'b2': the match has ended, X has won: O resigned"),
         (GAME + "1. a1 O-sneezes *", r"line 2: 'O-sneezes': no cell 'O-sneezes'"),
-        (GAME + "1. a1 *\nb2", r"line 3: 'b2' stands behind the result"),
-        (GAME + "1. a1 * *", r"line 2: '\*' stands behind the result"),
+        (GAME + "1. a1 *\nb2", r"line 3: 'b2' comes after the result"),
+        (GAME + "1. a1 * *", r"line 2: '\*' comes after the result"),
         (GAME + "\n1. a1\nb2\n", r"line 4: the moves end without a result \(1-0, 0-1, 1/2-1/2, or \* if"),
         (GAME, r"line 1: the moves end without a result"),
         (GAME + "1. a1 1/2-1/2", r"line 2: the result is 1/2-1/2, but the board shows \*"),
@@ -252,7 +252,7 @@ def test_a_record_of_a_game_of_ones_own_is_read_by_the_rules_that_are_given() ->
     record = read_record('[Game "nim:Nim"]\n[Board "5 O"]\n\n1. 3 undo\n1. 1 X-forfeits 0-1', rules=NIM)
     assert (record.match.state, record.match.outcome) == ((4, "X"), Outcome("O", "X forfeited"))
     assert [event.kind for event in record.match.events] == [MOVED, TOOK_BACK, MOVED, FORFEITED]
-    with pytest.raises(RecordError, match="line 2: nim:Nim says itself who begins"):
+    with pytest.raises(RecordError, match="line 2: nim:Nim has rules that say who begins"):
         read_record('[Game "nim:Nim"]\n[First "O"]\n*', rules=NIM)
     with pytest.raises(RecordError, match="line 2: board '0 X' is a finished game: O took the last"):
         read_record('[Game "nim:Nim"]\n[Board "0 X"]\n*', rules=NIM)

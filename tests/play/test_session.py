@@ -127,7 +127,7 @@ def test_undo_takes_back_to_one_s_own_move_and_redo_makes_again_up_to_one_s_next
     for moves in ((4, 0), (4, 0, 8, 1)):
         kept.session.redo()
         assert kept.match.moves == moves
-    with pytest.raises(NothingToRedo, match="no move to make again"):
+    with pytest.raises(NothingToRedo, match="nothing to redo"):
         kept.session.redo()
 
 

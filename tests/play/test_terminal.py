@@ -190,9 +190,9 @@ def test_an_option_before_a_subcommand_is_refused_with_advice_that_works(
     assert (before.code, before.out) == (2, "")
     refusal = before.err.splitlines()[-1]
     if "No such option" in behind.err:
-        assert refusal == f"Error: {option} stands before {name}: {name} does not have it: leave it out"
+        assert refusal == f"Error: {option} before {name} has no effect: {name} has no option {option}"
     else:
-        assert refusal == f"Error: {option} stands before {name}: write it behind {name}"
+        assert refusal == f"Error: {option} before {name} has no effect: put it after {name}"
 
 
 @pytest.mark.parametrize(

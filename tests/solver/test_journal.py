@@ -162,7 +162,7 @@ def test_a_journal_that_is_altered_while_the_store_is_written_is_noticed_and_kep
     for by in (1, 0):
         with monkeypatch.context() as patched:
             patched.setattr(searching, alter(by))
-            with pytest.raises(StoreUnwritable, match="altered meanwhile"):
+            with pytest.raises(StoreUnwritable, match="changed during the build"):
                 build_store(game, path, jobs=2)
         assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
     filled.clear()
