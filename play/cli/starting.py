@@ -5,12 +5,12 @@ import sys
 import time
 from collections.abc import Iterator
 
-import click
-
 from oracle.oracle import QUICK_CELLS
+from play.players.player import read_player
 from play.players.roster import Roster
 from play.records.text import Record
 from play.terminal.prompt import Prompt
+from play.terminal.talk import say
 from solver.cli.console import CUT_OFF
 from solver.folders import find_store, is_named, store_path
 from solver.games.line_rules import LineRules
@@ -23,16 +23,24 @@ def play_record(
     """Let a record's match go on at the prompt, between the players that its tags name."""
     rules = record.match.rules
     with Roster(rules, store, live=live, seconds=seconds) as roster:
-        if isinstance(rules, LineRules) and not live and rules.game.cells <= SOLVABLE_CELLS:
-            if not is_named(store):
-                _offer_store(rules)
-            oracle = roster.oracle()  # so that a missing store is reported at once
-            if oracle.source == "search" and rules.game.cells > QUICK_CELLS:
-                click.echo("The oracle may err on a board of this size without a store.", err=True)
+        if isinstance(rules, LineRules):
+            searching = live or rules.game.cells > SOLVABLE_CELLS
+            if not searching:
+                if not is_named(store):
+                    _offer_store(rules)
+                searching = roster.oracle().source == "search"  # a missing store is reported at once
+            if searching and rules.game.cells > QUICK_CELLS and _oracle_plays(record):
+                say("Without a store, the oracle may err on a board of this size.")
         try:
             Prompt(roster, record, files, seed if seed is not None else time.time_ns()).run()
         except BrokenPipeError:
             sys.exit(CUT_OFF)  # nobody sees how the match goes on
+
+
+def _oracle_plays(record: Record) -> bool:
+    """Tell whether a player of a record is the oracle, and so is said never to err."""
+    sides = record.match.rules.sides
+    return any(read_player(record.tags.get(side, "human")).kind in ("oracle", "first") for side in sides)
 
 
 def _offer_store(rules: LineRules) -> None:

@@ -7,7 +7,7 @@ later, which are all in one page. solver/store/store.py says why.
 from collections.abc import Iterator
 from typing import cast
 
-from solver.errors import StoreDamaged, StoreMismatch
+from solver.errors import StoreError, StoreMismatch
 from solver.games.position import Position, cells_of, check
 from solver.index.places import UNREACHED, Half, Index, Page, Score, rank
 from solver.store.store import Store
@@ -154,7 +154,7 @@ class Scores:
         self._page_bytes += sum(map(len, pages.values()))
         return pages[half]
 
-    def _contradiction(self, x: int, o: int) -> StoreDamaged:
+    def _contradiction(self, x: int, o: int) -> StoreError:
         """Return the error for a legal position that the store marks as unreached, or one with such a child."""
         return self.store.damaged(f"it marks board {self._board(x, o)!r} or a child of it as unreached")
 

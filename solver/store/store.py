@@ -206,7 +206,7 @@ class Store:
     def _unusable(self, why: str) -> StoreError:
         return StoreError(why, self.path, self._wanted)
 
-    def damaged(self, why: str) -> StoreDamaged:
+    def damaged(self, why: str) -> StoreError:
         """Return the error for this store, to be raised: what is wrong with it."""
         return damaged(self.path, self._wanted or getattr(self, "game", None), why)
 
@@ -216,11 +216,11 @@ def missing(path: str, game: Game | None) -> StoreMissing:
     return StoreMissing(f"no store at {path!r}", path, game)
 
 
-def damaged(path: str, game: Game | None, why: str) -> StoreDamaged:
-    """Return the error for a file that is not what was written, or that never was a store."""
+def damaged(path: str, game: Game | None, why: str) -> StoreError:
+    """Return the error for a file that is not what was written, is of another game, or never was a store."""
     name = signed_for(path)
     if name is None and not in_data_folder(path):
         return NotAStore(f"{path!r} is not a store", path, game)
     if name and game and name != game.name:
-        return NotAStore(f"{path!r} is a damaged store of {shown(name)}, not of {game.name!r}", path, game)
+        return StoreMismatch(f"{path!r} is a damaged store of game {shown(name)}, not of {game.name!r}", path, game)
     return StoreDamaged(f"store {path!r} is damaged: {why}", path, game)

@@ -152,7 +152,7 @@ def test_a_damaged_store_of_another_game_is_named_as_such_and_its_overwriting_is
     whole = store4.read_bytes()
     Path("four").write_bytes(whole[: len(whole) // 2])
     ran = run(main, EMPTY, *THREE, "--store", "four")
-    assert refused(ran, 4, "is a damaged store of '4,4,4', not of '3,3,3'", "name another path")
+    assert refused(ran, 3, "is a damaged store of game '4,4,4', not of '3,3,3'", "name another path")
     assert "build" not in ran.err
     Path("diary.ttt4").write_text("dear diary")
     assert refused(run(main, EMPTY, *THREE, "--store", "diary.ttt4"), 4, "'diary.ttt4' is not a store")

@@ -396,8 +396,8 @@ def test_two_sessions_of_one_game_lose_no_move(home: Path, games: Path) -> None:
     command = [COMMAND, "resume", str(path), "--live"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as slow:  # type: ignore[call-overload]
-        while not slow.stdout.readline().startswith(" 3"):
-            pass
+        while not (line := slow.stdout.readline()).startswith(" 3"):
+            assert line, "it ended before it drew the board"
         piped("b2\nc3\n", "resume", path, "--live")
         said, _ = slow.communicate("a2\nquit\n")
     assert "went on elsewhere meanwhile" in " ".join(said.split())

@@ -72,7 +72,7 @@ def test_where_there_is_no_terminal_nothing_is_asked(home: Path) -> None:
 @pytest.mark.parametrize("arguments", [["--live"], ["--game", "15,15,5", "--time", "0.05"]])
 def test_a_game_that_wants_no_store_or_can_have_none_offers_none(arguments: list[str], start: Start) -> None:
     session = start(*arguments)
-    assert "store" not in session.prompted()
+    assert "Build it now" not in session.prompted()
 
 
 @pytest.mark.parametrize("typed", ["", "a1\n", "a1\nundo\n", "a1\nresign\n", "quit\n", "QUIT\n", "a1", "\n\n  \n"])

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -362,3 +363,28 @@ def test_a_flipped_bit_in_a_cached_kernel_changes_nothing(count: int, tmp_path: 
         if ran.returncode or "Traceback" in ran.stderr or not intact(tmp_path / "s", right):
             wrong.append((number, file.name, bit, ran.returncode, ran.stderr))
     assert wrong == []
+
+
+def test_readers_of_a_store_that_is_replaced_read_the_old_one_or_the_new_one(tmp_path: Path, store4: Path) -> None:
+    path, right, read, wrong = tmp_path / "s", digest_of(store4), [], []
+    shutil.copy(store4, path)
+    replaced = threading.Event()
+
+    def reading() -> None:
+        while not replaced.is_set():
+            try:
+                with Store(path, FOUR) as store:
+                    read.append(content_digest(store))
+            except Exception as error:
+                wrong.append(repr(error))
+
+    readers = [threading.Thread(target=reading) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for _ in range(5):
+        build_store(FOUR, path, jobs=2)
+    replaced.set()
+    for reader in readers:
+        reader.join()
+    assert (wrong, set(read)) == ([], {right})
+    assert len(read) > 10

@@ -33,6 +33,7 @@ def ended(command: list[str], number: signal.Signals, seconds: float, folder: Pa
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     process = subprocess.Popen([BIN / name, *arguments], cwd=folder, text=True, **pipes)  # type: ignore[call-overload]
     while not caught(process.pid):
+        assert process.poll() is None, process.communicate()
         sleep(0.001)
     sleep(seconds)
     process.send_signal(number)
