@@ -43,6 +43,7 @@ _NODE = Struct("<LHH")
 _FIRST = Struct("<Q")
 _ROOT, _WRITTEN = Struct("<128xQ"), Struct("<144xQ")
 _SIGNATURE, _SIGNATURE_AT, _LONGEST_NAME = b"ttt4 store of ", 256, 80
+_NAME_SUM = 9
 _MOST_PAGES = 1 << 24
 """More pages than the largest store has: 64 GB of them."""
 
@@ -213,7 +214,8 @@ class SealedFile:
 def seal(file: BinaryIO, page_size: int, name: str) -> None:
     """Sign a file that is open for reading and writing with the name of its game, and append the seal to its pages."""
     file.seek(_SIGNATURE_AT)
-    file.write(_SIGNATURE + name.encode()[:_LONGEST_NAME] + b"\n")
+    signed = name.encode()[:_LONGEST_NAME]
+    file.write(_SIGNATURE + signed + _name_sum(signed) + b"\n")
     file.seek(0)
     sums = bytearray()
     while page := file.read(page_size):
@@ -230,16 +232,23 @@ def signed_for(path: str) -> str | None:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
-            start = file.read(_SIGNATURE_AT + len(_SIGNATURE) + _LONGEST_NAME + 1)
+            start = file.read(_SIGNATURE_AT + len(_SIGNATURE) + _LONGEST_NAME + _NAME_SUM + 1)
             file.seek(-min(_TAIL, os.fstat(file.fileno()).st_size), os.SEEK_END)
             page_size = int.from_bytes(file.read(_NUMBER))
     except OSError:
         return None
-    signature, name = start[_SIGNATURE_AT:][: len(_SIGNATURE)], start[_SIGNATURE_AT + len(_SIGNATURE) :]
-    if signature == _SIGNATURE and b"\n" in name:
-        return name.partition(b"\n")[0].decode(errors="replace")
+    signature, rest = start[_SIGNATURE_AT:][: len(_SIGNATURE)], start[_SIGNATURE_AT + len(_SIGNATURE) :]
+    signed = rest.partition(b"\n")[0]
+    name, check = signed[:-_NAME_SUM], signed[-_NAME_SUM:]
+    if signature == _SIGNATURE and check == _name_sum(name):
+        return name.decode(errors="replace")
     whole = start[16:20] == _LMDB_MAGIC and page_size in _PAGE_SIZES
     return "" if not start or signature == _SIGNATURE or whole else None
+
+
+def _name_sum(name: bytes) -> bytes:
+    """Return what follows a name in the signature."""
+    return b" %08x" % zlib.crc32(name)
 
 
 def _tail(sums: bytes, page_size: int) -> bytes:

@@ -48,7 +48,8 @@ number of empty cells and the half, as in a key, and the page's digest; and the 
 digests, in the order of the keys. A layer is all halves with the same number of X's.
 
 Page 0 has 152 bytes for LMDB. At offset 256 it has the **signature**: the text `ttt4 store of `, the
-game's name and a line feed, by which a damaged file is still known to have been a store, and of which game.
+game's name, a blank, the name's CRC-32 in 8 hexadecimal digits and a line feed. By it a damaged file is still
+known to have been a store, and of which game.
 
 After LMDB's last page comes the **seal**: the CRC-32 of each of LMDB's pages in order, 4 bytes each,
 then the size of a page in 4 bytes, then 4 bytes of CRC-32 of all these, all big-endian. A reader that

@@ -154,6 +154,9 @@ def test_a_damaged_store_of_another_game_is_named_as_such_and_its_overwriting_is
     ran = run(main, EMPTY, *THREE, "--store", "four")
     assert refused(ran, 3, "is a damaged store of game '4,4,4', not of '3,3,3'", "name another path")
     assert "build" not in ran.err
+    at = whole.index(b"ttt4 store of 4,4,4") + len(b"ttt4 store of ")
+    Path("four").write_bytes(whole[:at] + b"5" + whole[at + 1 :])
+    assert refused(run(main, "16", "--store", "four"), 4, "is damaged"), "the name has a checksum of its own"
     Path("diary.ttt4").write_text("dear diary")
     assert refused(run(main, EMPTY, *THREE, "--store", "diary.ttt4"), 4, "'diary.ttt4' is not a store")
 
