@@ -109,6 +109,11 @@ class Oracle:
         """Where answers come from: `store` or `search`."""
         return self._source.name
 
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The permutations of the cells under which positions count as equal: the first is the identity."""
+        return self._index.group
+
     def score(self, board: Board) -> int:
         """Return the score for the side to move; raise NotSettled if a live search had too little time for it."""
         if isinstance(board, Position) and board.game is self.game:

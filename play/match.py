@@ -76,6 +76,14 @@ class Match(Generic[S]):
         self._undone: list[int] = []
         self._given_up: Outcome | None = None
 
+    def copy(self) -> "Match[S]":
+        """Return a match to which the same has happened, and which goes on by itself."""
+        other = Match(self.rules, self._states[0], clock=self._clock)
+        other._events, other._states = self._events.copy(), self._states.copy()
+        other._moves, other._undone = self._moves.copy(), self._undone.copy()
+        other._given_up = self._given_up
+        return other
+
     def __len__(self) -> int:
         """Return the number of events, which is the match's version."""
         return len(self._events)

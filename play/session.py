@@ -63,14 +63,15 @@ class Session:
         self.play(self.match.to_move or "", move)
         return move
 
-    def undo(self) -> None:
-        """Take back a resignation, or the last moves up to and including a person's own."""
+    def undo(self, side: str | None = None) -> None:
+        """Take back a resignation, or the last moves up to and including a person's own; with `side`, that one's."""
         match = self.match
+        people = {side} if side else self.people
         if match.given_up:
             match.undo()
-        elif any(match.rules.to_move(state) in self.people for state in match.states[:-1]):
+        elif any(match.rules.to_move(state) in people for state in match.states[:-1]):
             match.undo()
-            while match.to_move not in self.people:
+            while match.to_move not in people:
                 match.undo()
         else:
             raise NothingToUndo("you have made no move to take back")

@@ -56,6 +56,12 @@ def games_folder() -> str | None:
     return folder and os.path.join(folder, "games")
 
 
+def matches_path() -> str | None:
+    """Return the file for the server's games; None if the user has no folder for it."""
+    folder = _user_folder("XDG_STATE_HOME", ".local/state")
+    return folder and os.path.join(folder, "matches.lmdb")
+
+
 def definition_folders() -> list[str]:
     """Return the folders in which a game file may be."""
     return [os.path.join(folder, "games") for folder in shared_folders()]

@@ -24,7 +24,7 @@ def record_as_dict(record: Record) -> dict[str, Any]:
         "tags": record.tags,
         "remarks": list(record.remarks),
         "version": len(match),
-        "events": [_event_dict(rules, event) for event in match.events],
+        "events": [event_dict(rules, event) for event in match.events],
         "moves": [rules.write(move) for move in match.moves],
         "state": rules.encode(match.state),
         "to_move": match.to_move,
@@ -41,7 +41,7 @@ def record_from_json(text: str, rules: Rules[Any] | None = None) -> Record:
         tags = {tag: fields[tag.lower()] for tag in ("Game", "Board", "First") if tag.lower() in fields}
         match = begun(tags, {}, "record", rules)
         for event in fields["events"]:
-            match.add(_event_from(match.rules, event))
+            match.add(event_from(match.rules, event))
         return Record(match, _own_tags(fields["tags"]), _remarks(fields.get("remarks", [])))
     except RecordError:
         raise
@@ -50,7 +50,8 @@ def record_from_json(text: str, rules: Rules[Any] | None = None) -> Record:
         raise RecordError(f"not a record in JSON: {why}") from error
 
 
-def _event_dict(rules: Rules[Any], event: Event) -> dict[str, Any]:
+def event_dict(rules: Rules[Any], event: Event) -> dict[str, Any]:
+    """Return an event as JSON has it."""
     fields: dict[str, Any] = {"event": event.kind}
     if event.side is not None:
         fields["side"] = event.side
@@ -63,8 +64,8 @@ def _event_dict(rules: Rules[Any], event: Event) -> dict[str, Any]:
     return fields
 
 
-def _event_from(rules: Rules[Any], fields: dict[str, Any]) -> Event:
-    """Return the event that `_event_dict` gave, with no other fields than its kind has."""
+def event_from(rules: Rules[Any], fields: dict[str, Any]) -> Event:
+    """Return the event that `event_dict` gave, with no other fields than its kind has."""
     kind, stamp = fields["event"], fields.get("time")
     side = fields["side"] if kind in (MOVED, RESIGNED, FORFEITED) else None
     move = rules.read(fields["move"]) if kind == MOVED else None

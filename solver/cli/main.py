@@ -106,7 +106,7 @@ def info(game: Game, store: str | None, as_json: bool) -> None:
     with Store(path, game) as opened:
         manifest, size = opened.manifest, os.stat(path).st_size
     if as_json:
-        click.echo(json.dumps(_facts(manifest, size)))
+        click.echo(json.dumps({**manifest.facts(), "published": published_digest(game), "bytes": size}))
         return
     for name, value in _about(manifest, proved=False):
         click.echo(f"{name:12} {value}")
@@ -165,23 +165,3 @@ def _about(manifest: Manifest, *, proved: bool) -> list[tuple[str, str]]:
         ("to move", f"{total['wins']:,} wins, {total['draws']:,} draws, {total['losses']:,} losses"),
         ("digest", f"{manifest.digest[:12]}..., {compared(game, manifest.digest)}{account}"),
     ]
-
-
-def _facts(manifest: Manifest, size: int) -> dict[str, Any]:
-    game = manifest.game
-    return {
-        "game": game.name,
-        "misere": game.misere,
-        "cells": game.cells,
-        "lines": len(game.lines),
-        "symmetries": len(manifest.symmetries),
-        "reachable": manifest.total("reachable"),
-        "canonical": manifest.total("canonical"),
-        "outcome": manifest.outcome,
-        "plies_to_end": manifest.plies_to_end,
-        "digest": manifest.digest,
-        "published": published_digest(game),
-        "bytes": size,
-        "format": manifest.format,
-        "plies": [ply._asdict() for ply in manifest.plies],
-    }

@@ -94,6 +94,23 @@ class Manifest(NamedTuple):
         except (KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(f"{type(error).__name__}: {error}"[:80]) from error
 
+    def facts(self) -> dict[str, Any]:
+        """Return what a person or a program may want to know of the store, as JSON has it."""
+        return {
+            "game": self.game.name,
+            "misere": self.game.misere,
+            "cells": self.game.cells,
+            "lines": len(self.game.lines),
+            "symmetries": len(self.symmetries),
+            "reachable": self.total("reachable"),
+            "canonical": self.total("canonical"),
+            "outcome": self.outcome,
+            "plies_to_end": self.plies_to_end,
+            "digest": self.digest,
+            "format": self.format,
+            "plies": [ply._asdict() for ply in self.plies],
+        }
+
     def total(self, kind: str) -> int:
         """Return the sum over all plies of one kind of count: `reachable`, `canonical`, ..."""
         return sum(getattr(ply, kind) for ply in self.plies)

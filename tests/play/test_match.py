@@ -1,6 +1,7 @@
 """Matches: the events that make them up, and what is refused and why, in games of lines and in one without."""
 
 import time
+from contextlib import suppress
 from typing import Any
 
 import naive
@@ -149,6 +150,25 @@ def test_everything_about_a_match_follows_from_its_events(rules: Any, steps: lis
             continue
         again.add(match.events[-1])
         assert everything(again) == everything(match)
+
+
+@given(st.sampled_from([rules_of("3,3,3"), NIM]), STEPS, STEPS)
+def test_a_copy_of_a_match_goes_on_by_itself(rules: Any, before: list[int | str], after: list[int | str]) -> None:
+    match = Match(rules)
+    for step in before:
+        with suppress(MatchError):
+            take(match, step)
+    shown, copy = everything(match), match.copy()
+    assert everything(copy) == shown
+    again = Match(rules)
+    for event in match.events:
+        again.add(event)
+    for step in after:
+        for each in (copy, again):
+            with suppress(MatchError):
+                take(each, step)
+    assert (copy.moves, copy.states, copy.outcome) == (again.moves, again.states, again.outcome)
+    assert everything(match) == shown
 
 
 @given(plays())

@@ -257,3 +257,20 @@ def test_what_is_kept_is_always_the_match_as_it_stands(
                 assert len(match) == version + 1
             elif step == "undo":
                 assert match.to_move in session.people
+
+
+@pytest.mark.parametrize(("side", "left"), [("X", (4, 0)), ("O", (4, 0, 8))])
+def test_a_side_that_takes_back_gets_to_its_own_last_move(side: str, left: tuple[int, ...]) -> None:
+    kept = Kept(THREE, None, None)
+    for mover, move in zip("XOXO", (4, 0, 8, 2), strict=True):
+        kept.session.play(mover, move)
+    kept.session.undo(side)
+    assert (kept.match.moves, kept.match.to_move) == (left, side)
+
+
+def test_a_side_that_has_not_moved_has_nothing_to_take_back() -> None:
+    kept = Kept(THREE, None, None)
+    kept.session.play("X", 4)
+    with pytest.raises(NothingToUndo):
+        kept.session.undo("O")
+    assert kept.match.moves == (4,)
