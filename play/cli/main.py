@@ -9,6 +9,7 @@ from click.core import ParameterSource
 from oracle.cli.options import live_option, time_option
 from play.cli.arena import arena
 from play.cli.options import game_option, seed_option
+from play.cli.puzzle import puzzle
 from play.cli.recorded import games, replay, resume, review
 from play.cli.starting import play_record
 from play.match import Match
@@ -52,7 +53,7 @@ def main(
         _begin(rules, x, o, level, first, board, seed, store, live, seconds)
 
 
-for _command in (resume, review, replay, games, arena):
+for _command in (resume, review, replay, games, arena, puzzle):
     main.add_command(_command)
 
 

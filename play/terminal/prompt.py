@@ -5,10 +5,8 @@ player is thinking, and take that away again.
 """
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import repeat
 from typing import Any
 
@@ -24,6 +22,7 @@ from play.records.files import export_record, save_record
 from play.records.text import Record
 from play.review import Review, in_words, review_match
 from play.session import Session
+from play.terminal.asking import LEAVING, Leave, how_to_move, let_edit, read_line
 from play.terminal.talk import explained, review_lines, say, say_wrapped, sentence, thinking
 from solver.errors import Ttt4Error
 from solver.files import read_whole
@@ -39,13 +38,6 @@ _WITH_WORDS = ("lines", "save")
 
 _LINES_ONLY = ("hint", "show", "why", "lines", "review")
 """The commands that only games of lines have."""
-
-_LEAVING = ("q", "exit")
-"""What else people type to leave."""
-
-
-class Leave(Exception):
-    """The person wants to leave."""
 
 
 class Prompt:
@@ -90,9 +82,8 @@ class Prompt:
 
     def run(self) -> None:
         """Play until the person leaves or, if nobody is human, until the match has ended."""
-        if self.people and sys.stdin.isatty():
-            with suppress(ImportError):  # some Pythons are built without it
-                import readline  # noqa: F401 - from here on, what is typed can be edited
+        if self.people:
+            let_edit()
         sides = ", ".join(f"{side} {name}" for side, name in self.names.items())
         say(
             f"{self.rules.name}: {sides}." + (f" {self._how_to_move()} help lists the commands." if self.people else "")
@@ -115,9 +106,7 @@ class Prompt:
 
     def _how_to_move(self) -> str:
         if isinstance(self.rules, LineRules):
-            game = self.rules.game
-            row, column = divmod(game.squares[game.cells // 2], game.columns)
-            return f"A move is {game.cell_name(game.cells // 2)} or {row + 1} {column + 1};"
+            return f"{how_to_move(self.rules.game)};"
         moves = self.rules.legal(self.match.state)[:3]
         return f"A move is {' or '.join(map(self.rules.write, moves))};" if moves else ""
 
@@ -126,9 +115,9 @@ class Prompt:
         side = self.match.to_move
         if side is None:
             self._announce_end()
-            self._heed(self._read("> "))
+            self._heed(read_line("> "))
         elif side in self.people:
-            self._heed(self._read(f"{side}> "), side)
+            self._heed(read_line(f"{side}> "), side)
         else:
             self._reply(side)
 
@@ -145,7 +134,7 @@ class Prompt:
     def _heed(self, line: str, side: str | None = None) -> None:
         """Do what a line says; it may be a move if `side` is to move."""
         word, _, rest = line.partition(" ")
-        command = self._commands.get("quit" if word.lower() in _LEAVING else word.lower())
+        command = self._commands.get("quit" if word.lower() in LEAVING else word.lower())
         try:
             if command:
                 if rest.strip() and word.lower() not in _WITH_WORDS:
@@ -180,17 +169,6 @@ class Prompt:
             else:
                 say_wrapped(f"{sentence(str(error))} Or type help.")
             return None
-
-    def _read(self, prompt: str) -> str:
-        """Return what the person types."""
-        try:
-            return input(prompt).strip()
-        except EOFError:
-            say("")
-            raise Leave from None
-        except UnicodeDecodeError:
-            say_wrapped("That could not be read: write letters and digits.")
-            return ""
 
     def _after_move(self) -> None:
         rules = self.rules
