@@ -64,7 +64,7 @@ def test_shell_examples_print_what_the_readme_shows(checkout: Path, command: str
 def test_every_option_of_every_command_is_in_a_readme(command: str) -> None:
     options = {name for option in COMMANDS[command].params for name in option.opts if name.startswith("--")}
     usage = next(line for line in USAGES if line.startswith(f"    {command} ") and "[" in line)
-    assert options - {"--version"} == set(re.findall(r"--[a-z]+", usage))
+    assert options - {"--version"} == set(re.findall(r"--[a-z]+(?:-[a-z]+)*", usage))
 
 
 @pytest.mark.parametrize("command", COMMANDS)

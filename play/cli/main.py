@@ -11,6 +11,7 @@ from play.cli.arena import arena
 from play.cli.options import game_option, seed_option
 from play.cli.puzzle import puzzle
 from play.cli.recorded import games, replay, resume, review
+from play.cli.serve import serve
 from play.cli.starting import play_record
 from play.match import Match
 from play.players.player import BEST_LEVEL
@@ -53,7 +54,7 @@ def main(
         _begin(rules, x, o, level, first, board, seed, store, live, seconds)
 
 
-for _command in (resume, review, replay, games, arena, puzzle):
+for _command in (serve, resume, review, replay, games, arena, puzzle):
     main.add_command(_command)
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-from typing import Any
 
 import click
 

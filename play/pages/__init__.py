@@ -1,0 +1,1 @@
+"""The page: plain HTML, CSS and JavaScript modules, read through importlib.resources."""

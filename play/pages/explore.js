@@ -1,0 +1,265 @@
+// Exploring: what every move leads to, from any position of any game, and where one can go wrong.
+
+import {api, failure, gameChoice, go, h, layout, refill, statusLine} from "./app.js";
+import {Board, after, boardText, emptyBoard, findGame, linesOnDemand, marksOf} from "./board.js";
+
+const answers = new Map();
+const MOST_KEPT = 5000;
+
+export async function show(main, {parts, query, signal}) {
+  const name = parts[0] || "4,4,4";
+  const game = await findGame(name);
+  if (!game.rows) throw new Error(`${game.name} is not a game of lines, and has no positions to look up.`);
+  let path = [parts.length > 1 ? parts.slice(1).join("/") : emptyBoard(game)], at = 0;
+  const moves = (query.get("moves") ?? "").split(/[ +,]+/).filter(Boolean);
+  if (moves.length) {
+    path = [emptyBoard(game)];
+    for (const move of moves) path.push(after(game, path.at(-1), move));
+    at = Math.max(0, path.findIndex((board) => marksOf(board) === parts.slice(1).join("")));
+  } else if (history.state?.path) ({path, at} = history.state);
+  new Explorer(main, game, path, at, signal);
+}
+
+/** Return an analysis of each board, in order; an error where there is none. Exact ones are asked for once. */
+async function analyses(game, boards, signal) {
+  const unknown = [...new Set(boards.filter((board) => !answers.has(`${game.name} ${board}`)))];
+  const found = new Map();
+  if (unknown.length) {
+    const got = await api("/api/positions", {body: {game: game.name, boards: unknown}, signal});
+    if (answers.size > MOST_KEPT) answers.clear();
+    unknown.forEach((board, index) => {
+      found.set(board, got[index]);
+      if (got[index].exact) answers.set(`${game.name} ${board}`, got[index]);
+    });
+  }
+  return boards.map((board) => answers.get(`${game.name} ${board}`) ?? found.get(board));
+}
+
+/** Return a position's address: without rows where one, such as `..`, would be a step up. */
+const addressOf = (game, board) => `/explore/${game}/${/(^|\/)\.\.?(\/|$)/.test(board) ? marksOf(board) : board}`;
+
+class Explorer {
+  constructor(main, game, path, at, signal) {
+    Object.assign(this, {game, path, at, signal, analysis: null, setting: false, drawn: null});
+    this.status = statusLine();
+    this.lines = linesOnDemand(game.name, () => this.settled && this.#drawBoard());
+    this.board = new Board(game, {onpick: (cell) => this.pick(cell), onlook: (cell) => this.look(cell)});
+    this.trouble = h("div");
+    this.line = h("p", {class: "line"});
+    this.main = h("div", {class: "mainline"});
+    this.graph = h("figure", {class: "graph"});
+    this.steps = h("ol", {class: "moves", "aria-label": "Moves to this position"});
+    const button = (text, onclick) => h("button", {type: "button", onclick}, text);
+    this.back = button("Back", () => this.to(this.at - 1));
+    this.forward = button("Forward", () => this.to(this.at + 1));
+    this.setup = h("input", {type: "checkbox", onchange: () => { this.setting = this.setup.checked; this.draw(); }});
+    layout(main, "Explore", [this.board.element, this.status.element, this.trouble], [
+      h("div", {class: "buttons"}, this.back, this.forward, button("Clear", () => this.set(emptyBoard(game)))),
+      this.line, this.main,
+      h("div", {class: "lines"}, h("label", {}, this.setup, " Set up: a click changes a cell")),
+      this.lines.element,
+      gameChoice(game.name, (name) => go(`/explore/${name}`)),
+      h("p", {class: "small legend"}, "For the side to move: ", h("b", {class: "key win"}, "+n"), " wins in n plies, ",
+        h("b", {class: "key draw"}, "="), " draws, ", h("b", {class: "key loss"}, "\u2212n"), " loses in n plies. A ring marks the best."),
+      this.steps, this.graph,
+    ]);
+    document.title = `Explore ${game.name} \u2013 ttt4`;
+    this.load();
+  }
+
+  get now() {
+    return this.path[this.at];
+  }
+
+  /** Whether the board that one sees is the one that this is about; if not, the answer is on its way. */
+  get settled() {
+    return this.seen === this.now;
+  }
+
+  /** Ask about the position, and draw it when the answer is here, or bare if that takes long. */
+  async load() {
+    const {now} = this;
+    clearTimeout(this.slow);
+    this.slow = setTimeout(() => { this.status.say("Working it out \u2026", "waiting"); this.analysis = null; this.draw(); }, 150);
+    try {
+      const stored = this.game.cells <= 16 || this.analysis?.source === "store";
+      const [analysis] = await analyses(this.game, stored ? [now, ...this.path] : [now], this.signal);
+      if (now !== this.now) return;
+      clearTimeout(this.slow);
+      this.analysis = analysis.error ? null : analysis;
+      this.path[this.at] = analysis.board ?? now; // an address may have it in another notation
+      this.trouble.replaceChildren();
+      this.status.say(analysis.error ? analysis.message : sentence(analysis), analysis.error ? "error" : "");
+      this.draw();
+    } catch (error) {
+      if (this.signal.aborted || now !== this.now) return;
+      clearTimeout(this.slow);
+      this.analysis = null;
+      this.status.say("");
+      this.trouble.replaceChildren(failure(error, () => this.load()));
+      this.draw();
+    }
+  }
+
+  /** Go to another place on the path. */
+  to(at) {
+    this.at = at;
+    this.#moved();
+  }
+
+  /** Begin a new path at a board. */
+  set(board) {
+    this.path = [board];
+    this.to(0);
+  }
+
+  pick(cell) {
+    const {game, now} = this;
+    if (!this.settled) return;
+    if (this.setting) {
+      const marks = [...marksOf(now)];
+      marks[cell] = {".": "X", X: "O", O: "."}[marks[cell]];
+      this.analysis = null;
+      this.set(boardText(game, marks));
+      this.draw();
+    } else this.play([game.names[cell]]);
+  }
+
+  /** Make moves from here, and leave what came after here before. */
+  play(moves) {
+    this.path = this.path.slice(0, this.at + 1);
+    for (const move of moves) this.path.push(after(this.game, this.path.at(-1), move));
+    this.to(this.path.length - 1);
+  }
+
+  #moved() {
+    const state = {path: this.path, at: this.at};
+    go(addressOf(this.game.name, this.now), {state, silently: true});
+    this.load();
+  }
+
+  draw() {
+    this.seen = this.now;
+    this.#drawBoard();
+    const had = document.activeElement;
+    this.back.disabled = !this.at;
+    this.forward.disabled = this.at === this.path.length - 1;
+    if (had.disabled) (had === this.back ? this.forward : this.back).focus();
+    this.look(null);
+    this.#drawMainline();
+    this.#drawSteps();
+    this.#drawGraph();
+  }
+
+  #drawBoard() {
+    const {analysis, game, now, path, at} = this;
+    const moves = analysis?.moves ?? [];
+    const telling = analysis && analysis.best.length < moves.length;
+    const marks = marksOf(now);
+    const open = new Set([...marks].flatMap((mark, cell) => mark === "." ? [cell] : []));
+    this.board.show({
+      board: now,
+      playable: this.setting ? new Set(game.squares.keys()) : analysis && !analysis.over ? open : new Set(),
+      last: at ? [...marks].findIndex((mark, cell) => mark !== marksOf(path[at - 1])[cell]) : null,
+      notes: this.setting ? new Map() : new Map(moves.map((move) => [move.cell, {...verdict(move), best: telling && move.best}])),
+      shown: this.lines.shown,
+    });
+  }
+
+  #drawMainline() {
+    const line = this.analysis?.mainline ?? [];
+    refill(this.main, h("h2", {}, "Main line"), h("p", {}, line.length ? line.map((move, ply) => [
+      h("button", {type: "button", class: "link", onclick: () => this.play(line.slice(0, ply + 1))}, move), " "]) : "\u2013",
+      line.length && !this.analysis.mainline_complete ? "\u2026" : ""));
+  }
+
+  #drawSteps() {
+    const named = this.path.slice(1).map((board, ply) => this.#moveBetween(this.path[ply], board));
+    const key = named.join() + this.at;
+    if (this.drawn === key) return;
+    this.drawn = key;
+    refill(this.steps, ["start", ...named].map((move, ply) => h("li", {}, h("button", {
+      type: "button", "aria-current": ply === this.at ? "step" : null, onclick: () => this.to(ply)}, move))));
+  }
+
+  #moveBetween(before, now) {
+    const old = marksOf(before), cell = [...marksOf(now)].findIndex((mark, each) => mark !== old[each]);
+    return cell < 0 ? "?" : this.game.names[cell];
+  }
+
+  /** Draw, for each position of the path, who wins there, and how many of its moves keep that. */
+  #drawGraph() {
+    const known = this.path.map((board) => answers.get(`${this.game.name} ${board}`));
+    if (known.filter((each) => each && !each.error).length < 2) return this.graph.replaceChildren();
+    const wide = Math.max(12, Math.min(28, 320 / known.length)), {cells} = this.game;
+    const points = [], bars = [], said = [];
+    known.forEach((analysis, ply) => {
+      if (!analysis) return;
+      const x = ply * wide + wide / 2;
+      const forX = analysis.over ? (analysis.winner ? (analysis.winner === "X" ? cells : -cells) : 0)
+        : analysis.score * (analysis.to_move === "X" ? 1 : -1);
+      const y = 34 - 28 * Math.sign(forX) * (forX ? 0.35 + 0.65 * Math.abs(forX) / (cells + 1) : 0);
+      points.push([x, y]);
+      const safe = analysis.moves.filter((move) => move.outcome === analysis.outcome).length;
+      const share = analysis.moves.length ? safe / analysis.moves.length : 0;
+      said.push(`${ply}: ${forX > 0 ? "X wins" : forX < 0 ? "O wins" : "draw"}${analysis.over ? "" : `, ${safe} of ${analysis.moves.length} moves keep it`}`);
+      if (!analysis.over) {
+        bars.push(h("rect", {x: x - wide * 0.32, y: 74, width: wide * 0.64, height: 36, class: "all"}),
+          h("rect", {x: x - wide * 0.32, y: 110 - 36 * share, width: wide * 0.64, height: 36 * share, class: "safe"}));
+      }
+    });
+    const right = known.length * wide, [x] = [this.at * wide + wide / 2];
+    this.graph.replaceChildren(
+      h("svg", {viewBox: `-16 0 ${right + 18} 112`, role: "img", "aria-label": `After so many moves: ${said.join("; ")}.`},
+        h("rect", {x: x - wide / 2, y: 0, width: wide, height: 112, class: "here"}),
+        h("path", {d: `M0 34H${right}`, class: "axis"}), bars,
+        h("polyline", {points: points.map((point) => point.join()).join(" "), class: "value"}),
+        points.map(([cx, cy]) => h("circle", {cx, cy, r: 2.6, class: "dot"})),
+        h("text", {x: -15, y: 10}, "X"), h("text", {x: -15, y: 38}, "="), h("text", {x: -15, y: 66}, "O")),
+      h("figcaption", {class: "small"}, "Above: who wins, and the higher or lower the sooner. Below: the share of moves that keep the outcome."));
+  }
+
+  /** Show the line after the move one looks at. */
+  async look(cell) {
+    this.lines.look(cell);
+    clearTimeout(this.soon);
+    const move = cell === null || !this.settled ? null : this.analysis?.moves.find((each) => each.cell === cell);
+    if (!move) {
+      this.line.textContent = "";
+      return;
+    }
+    const {now, analysis} = this, said = `${move.move} ${verdict(move).words}`;
+    this.line.textContent = `${said}.`;
+    if (analysis.source !== "store" && this.game.cells > 16) return;
+    this.soon = setTimeout(async () => {
+      try {
+        const [next] = await analyses(this.game, [after(this.game, now, move.move)], this.signal);
+        if (now === this.now && this.line.textContent === `${said}.` && !next.error) {
+          this.line.textContent = `${said}: ${[move.move, ...next.mainline].join(" ")}.`;
+        }
+      } catch { /* the verdict is there, and the line can wait */ }
+    }, 60);
+  }
+}
+
+/** Return what a move leads to: `+5`, `=`, `-6`, `?`; the same in words; and its kind for the style sheet. */
+function verdict(move) {
+  const plies = `${move.plies} ${move.plies === 1 ? "ply" : "plies"}`;
+  if (move.plies == null) {
+    return move.outcome ? {text: "=", words: "draws", kind: "draw"} : {text: "?", words: "not settled", kind: "open"};
+  }
+  return move.score > 0
+    ? {text: `+${move.plies}`, words: `wins in ${plies}`, kind: "win"}
+    : {text: `\u2212${move.plies}`, words: `loses in ${plies}`, kind: "loss"};
+}
+
+/** Return a position's verdict as a sentence. */
+function sentence(analysis) {
+  if (analysis.over) return analysis.winner ? `${analysis.winner} has won.` : "The game is a draw.";
+  if (analysis.plies == null) {
+    return `${analysis.to_move} to move: ${analysis.exact ? "a draw with best play." : "no forced win was found in time."}`;
+  }
+  const winner = (analysis.score > 0) === (analysis.to_move === "X") ? "X" : "O";
+  const most = analysis.exact ? "" : "at most ";
+  return `${analysis.to_move} to move: ${winner} wins in ${most}${analysis.plies} ${analysis.plies === 1 ? "ply" : "plies"}.`;
+}

@@ -1,0 +1,336 @@
+// A match: its board, its players and its moves, as they happen.
+
+import {api, connection, described, failure, go, h, layout, newId, refill, remembered, statusLine} from "./app.js";
+import {Board, after, emptyBoard, findGame, linesOnDemand} from "./board.js";
+
+export async function show(main, {parts: [id], signal}) {
+  const mine = {tokens: {}, invites: [], ...remembered.get(id, {})};
+  const [, side, token] = location.hash.match(/^#([^.]+)\.(.+)$/) ?? [];
+  if (token) {
+    mine.tokens[decodeURIComponent(side)] = token;
+    remembered.set(id, mine);
+    history.replaceState(history.state, "", location.pathname); // the address can now be shared: who has it may watch
+  }
+  const match = await api(`/api/matches/${encodeURIComponent(id)}`, {signal});
+  new MatchView(main, match, await findGame(match.game), mine, signal);
+}
+
+/** What has been played, from a match's events: each move with its side. */
+function played(events) {
+  let moves = [], undone = [], givenUp = false;
+  for (const event of events) {
+    if (event.event === "moved") { moves.push(event); undone = []; }
+    else if (event.event === "made again") moves.push(undone.pop());
+    else if (event.event === "took back") givenUp ? (givenUp = false) : undone.push(moves.pop());
+    else if (event.event === "started over") { moves = []; undone = []; givenUp = false; }
+    else givenUp = true;
+  }
+  return moves;
+}
+
+class MatchView {
+  constructor(main, match, game, mine, signal) {
+    Object.assign(this, {match, game, mine, signal, path: `/api/matches/${match.id}`, hint: null, viewed: null, review: null});
+    this.status = statusLine();
+    this.lines = linesOnDemand(game.name, () => this.draw());
+    this.board = game.rows
+      ? new Board(game, {onpick: (cell) => this.play(game.names[cell]), onlook: (cell) => this.lines.look(cell)}) : null;
+    this.picture = h("div", {class: "picture"}, this.board?.element);
+    this.players = h("ul", {class: "players"});
+    this.offer = h("div", {class: "offer"});
+    this.moves = h("ol", {class: "moves", "aria-label": "Moves"});
+    this.buttons = h("div", {class: "buttons"});
+    this.after = h("div", {class: "after"});
+    this.share = h("details", {class: "share"});
+    layout(main, described(game), [this.picture, this.status.element],
+      [this.players, this.buttons, this.board && this.lines.element, this.share, this.moves, this.after, this.offer]);
+    this.#drawShare();
+    this.draw();
+    this.#follow();
+    const picked = game.names?.indexOf(history.state?.focus);
+    if (picked >= 0) this.board.focus(picked);
+  }
+
+  /** Return the sides whose seats are ours. */
+  get own() {
+    return this.match.sides.filter((side) => this.mine.tokens[side]);
+  }
+
+  get myTurn() {
+    return this.match.to_move !== null && this.mine.tokens[this.match.to_move];
+  }
+
+  machine(side) {
+    return this.match.players[side] !== "human";
+  }
+
+  called(side) {
+    const player = this.match.players[side];
+    if (player !== "human") return player.replace(/^oracle:(\d+)$/, "the oracle, level $1").replace(/^oracle$/, "the oracle");
+    return this.mine.tokens[side] ? (this.own.length > 1 ? "on this screen" : "you") : "a person elsewhere";
+  }
+
+  /** Take a match as the server tells it, unless something newer is here already. */
+  take(match) {
+    if (match.version < this.match.version) return;
+    const same = match.version === this.match.version;
+    this.match = match;
+    same ? this.draw() : this.#changed(); // who looks at an earlier position, or at a hint, goes on with that
+  }
+
+  /** Take one step, or the whole match if a step before it is missing. */
+  async step(step) {
+    if (step.version <= this.match.version) return;
+    if (step.version > this.match.version + 1) return this.refresh();
+    const {event, side, move, ...now} = step;
+    Object.assign(this.match, now, {undo_asked_by: null, events: [...this.match.events, {event, side, move}]});
+    this.#changed();
+  }
+
+  /** Ask for the whole match; who wants that while it is asked for already gets the same answer. */
+  refresh() {
+    return this.asked ??= api(this.path, {signal: this.signal}).then((match) => this.take(match)).finally(() => { this.asked = null; });
+  }
+
+  #changed() {
+    this.hint = this.viewed = this.review = null;
+    this.draw();
+  }
+
+  draw() {
+    const {match} = this, moves = played(match.events);
+    const at = this.viewed ?? moves.length;
+    if (this.board) {
+      let board = match.board ?? emptyBoard(this.game);
+      for (const {move} of moves.slice(0, at)) board = after(this.game, board, move);
+      const now = this.viewed === null, open = now && this.myTurn && !match.outcome;
+      this.board.show({
+        board: now ? match.state : board,
+        playable: new Set(open ? match.legal.map((name) => this.game.names.indexOf(name)) : []),
+        last: at ? this.game.names.indexOf(moves[at - 1].move) : null,
+        ending: now ? match.ending : [],
+        notes: this.hint ?? new Map(),
+        shown: this.lines.shown,
+      });
+    } else {
+      refill(this.picture, h("pre", {}, match.state), h("div", {class: "buttons"},
+        this.myTurn ? match.legal.map((move) => h("button", {type: "button", onclick: () => this.play(move)}, move)) : []));
+    }
+    this.#drawStatus(moves);
+    this.#drawPlayers();
+    this.#drawOffer();
+    this.#drawButtons(moves);
+    this.#drawMoves(moves, at);
+    this.#drawEnd(moves);
+    document.title = match.outcome ? "Game over \u2013 ttt4" : this.myTurn ? "Your move \u2013 ttt4" : "ttt4";
+  }
+
+  #drawStatus(moves) {
+    const {match} = this, last = moves.at(-1), {outcome} = match;
+    if (this.viewed !== null) return this.status.say(`Position after ${this.viewed} of ${moves.length} moves.`);
+    if (outcome) {
+      const won = outcome.winner && this.own.length === 1 ? (this.own[0] === outcome.winner ? "You have won" : "You have lost")
+        : outcome.winner ? `${outcome.winner} has won` : "A draw";
+      return this.status.say(`${won}: ${outcome.reason}.`, "over");
+    }
+    const before = last ? `${last.side} played ${last.move}. ` : "";
+    if (this.hint) return;
+    if (this.myTurn) return this.status.say(`${before}${this.own.length > 1 ? `${match.to_move} to move.` : `Your turn: you are ${match.to_move}.`}`);
+    if (this.machine(match.to_move)) return this.status.sayIfSlow(`${match.to_move}, ${this.called(match.to_move)}, is thinking \u2026`);
+    this.status.say(`${before}${match.to_move} to move.`);
+  }
+
+  #drawPlayers() {
+    this.players.replaceChildren(...this.match.sides.map((side) => h("li", {class: side === this.match.to_move ? "turn" : ""},
+      h("b", {class: `side ${side}`}, side), ` ${this.called(side)}`, side === this.match.to_move && h("span", {class: "small"}, " to move"))));
+  }
+
+  #drawOffer() {
+    const asked = this.match.undo_asked_by;
+    const others = this.own.filter((side) => side !== asked);
+    refill(this.offer, !asked ? [] : others.length ? [h("p", {role: "alert"}, `${asked} asks to take a move back.`),
+      h("button", {type: "button", onclick: () => this.send("undo", {}, others[0])}, "Agree"),
+      h("button", {type: "button", onclick: () => this.send("undo", {decline: true}, others[0])}, "Decline")]
+      : h("p", {}, `${asked} asked to take a move back.`));
+  }
+
+  #drawButtons(moves) {
+    const {match} = this, over = Boolean(match.outcome);
+    const side = this.myTurn ? match.to_move : this.own[0];
+    const button = (text, onclick, disabled = false) => h("button", {type: "button", onclick, disabled}, text);
+    const again = match.rematch || over;
+    const key = [this.own.join(), over, side, moves.length > 0, this.myTurn, match.rematch, this.viewed === null].join();
+    if (this.buttonsDrawn === key) return;
+    this.buttonsDrawn = key;
+    refill(this.buttons,
+      this.viewed !== null && button("Back to the game", () => this.view(null)),
+      this.own.length && again && h("button", {type: "button", class: "primary", onclick: () => this.rematch()}, "Rematch"),
+      this.own.length && !again && button("Undo", () => this.undo(), !moves.length),
+      this.own.length && !over && this.board && button("Hint", () => this.showHint(), !this.myTurn),
+      this.own.length && !over && button("Resign", () => this.send("resign", {}, side)),
+      button("New game", () => go("/play")));
+    if (over && !this.over && this.picture.contains(document.activeElement)) this.buttons.firstChild.focus();
+    this.over = over;
+  }
+
+  #drawMoves(moves, at) {
+    const grades = this.review?.moves ?? [];
+    const key = [moves.map(({move}) => move).join(), at, grades.length].join("|");
+    if (this.movesDrawn === key) return;
+    this.movesDrawn = key;
+    refill(this.moves, moves.map(({side, move}, ply) => h("li", {}, h("button", {
+      type: "button", onclick: () => this.view(ply + 1), "aria-current": ply + 1 === at ? "step" : null,
+    }, h("b", {class: `side ${side}`}, side), ` ${move}`, grades[ply] && grades[ply].grade !== "best"
+      && h("span", {class: `grade ${grades[ply].changed ? "changed" : ""}`}, ` ${grades[ply].changed ? "\u2717 " : ""}${grades[ply].grade}`)))));
+    const current = this.moves.querySelector("[aria-current]");
+    if (current) this.moves.scrollTop = current.offsetTop - this.moves.offsetTop - this.moves.clientHeight / 2;
+  }
+
+  async #drawEnd(moves) {
+    const {match} = this;
+    if (!match.outcome || !this.board) {
+      this.after.replaceChildren();
+      return;
+    }
+    if (this.review) return;
+    this.review = {moves: []};
+    const {version} = match;
+    try {
+      const [{reviewed}, review] = await Promise.all([import("./advice.js"), api(`${this.path}/review`, {signal: this.signal})]);
+      if (version !== this.match.version) return;
+      this.review = review;
+      this.after.replaceChildren(...reviewed(review, match, moves.map(({move}) => move), (ply) => this.view(ply)));
+      this.draw();
+    } catch (error) {
+      if (this.signal.aborted) return;
+      this.after.replaceChildren(error.statusCode === 409 ? h("p", {class: "small"}, `No review: ${error.message}.`)
+        : failure(error, () => { this.review = null; this.draw(); }));
+    }
+  }
+
+  #drawShare() {
+    const watch = `${location.origin}/match/${this.match.id}`;
+    this.share.open = this.mine.invites.length > 0 && !this.match.events.length;
+    this.share.replaceChildren(h("summary", {}, this.mine.invites.length ? "Invite and watch" : "Let others watch"),
+      ...this.mine.invites.map((link) => shared("Send this link to your friend, who plays the other side", location.origin + link)),
+      shared("Anybody with this link can watch", watch));
+  }
+
+  view(ply) {
+    this.viewed = ply === played(this.match.events).length ? null : ply;
+    this.draw();
+  }
+
+  play(move) {
+    return this.send("moves", {move}, this.match.to_move);
+  }
+
+  undo() {
+    const others = this.match.sides.filter((side) => !this.machine(side));
+    const side = this.own.length > 1 ? played(this.match.events).at(-1).side : this.own[0];
+    return this.send("undo", {}, side).then(() => {
+      if (this.own.length === others.length && others.length > 1 && this.match.undo_asked_by) {
+        return this.send("undo", {}, others.find((each) => each !== side));
+      }
+    });
+  }
+
+  /** Send a step, and take what it led to; who was too late gets the match as it is. */
+  async send(what, fields, side) {
+    const {version} = this.match;
+    if (this.sending === version) return;
+    this.sending = version; // once the match has gone on, a step whose answer was lost holds up no other
+    this.status.sayIfSlow("Sending \u2026");
+    try {
+      const body = {version, id: newId(), ...fields};
+      const answer = await api(`${this.path}/${what}`, {body, token: this.mine.tokens[side], signal: this.signal});
+      answer.event ? this.step(answer) : this.take(answer);
+    } catch (error) {
+      if (this.signal.aborted) return;
+      if (error.match) this.take(error.match);
+      const why = error.statusCode === 409 && error.match ? "The game had gone on meanwhile. Look again: " : "";
+      this.status.say(`${why}${why ? this.status.element.textContent : error.message}`, "error");
+    } finally {
+      if (this.sending === version) this.sending = null;
+    }
+  }
+
+  async showHint() {
+    this.status.sayIfSlow("Looking it up \u2026");
+    const {version} = this.match;
+    try {
+      const {hint} = await import("./advice.js");
+      const {notes, words} = await hint(this.match, this.game, this.signal);
+      if (version !== this.match.version) return;
+      this.hint = notes;
+      this.status.say(words);
+      this.draw();
+    } catch (error) {
+      if (!this.signal.aborted) this.status.say(error.message, "error");
+    }
+  }
+
+  async rematch() {
+    try {
+      const all = {};
+      let begun;
+      for (const each of this.own) {
+        begun = await api(`${this.path}/rematch`, {body: {}, token: this.mine.tokens[each], signal: this.signal});
+        Object.assign(all, begun.tokens);
+      }
+      remembered.set(begun.id, {tokens: all, invites: []});
+      go(`/match/${begun.id}`);
+    } catch (error) {
+      if (!this.signal.aborted) this.status.say(error.message, "error");
+    }
+  }
+
+  /** Hear of every step while the page is seen; what a hidden page missed it gets when it is seen again. */
+  #follow() {
+    let source = null, again = 0, pause = 500, heard = performance.now();
+    const close = () => { source?.close(); source = null; clearTimeout(again); };
+    const hear = (use) => (event) => { heard = performance.now(); pause = 500; connection(""); use(JSON.parse(event.data)); };
+    const open = () => {
+      if (source || document.hidden || this.signal.aborted) return;
+      source = new EventSource(`${this.path}/events?after=${this.match.version}`);
+      source.addEventListener("match", hear((match) => this.take(match)));
+      source.addEventListener("step", hear((step) => this.step(step).catch(() => {})));
+      source.addEventListener("notice", hear((notice) => { Object.assign(this.match, notice); this.draw(); }));
+      source.onerror = () => {
+        close();
+        connection("Connection lost: reconnecting.");
+        again = setTimeout(open, pause);
+        pause = Math.min(2 * pause, 5000);
+      };
+    };
+    const watch = () => document.hidden ? close() : open();
+    const ask = () => this.refresh().catch(() => {});
+    const check = setInterval(() => {
+      const patience = source?.readyState === EventSource.OPEN ? 20000 : 2500;
+      if (document.hidden || performance.now() - heard < patience) return;
+      heard = performance.now();
+      ask(); // the stream may have died without a sign, or never have come
+    }, 1000);
+    document.addEventListener("visibilitychange", watch);
+    addEventListener("online", watch);
+    addEventListener("offline", ask); // which says so, unless the server is on this machine
+    this.signal.addEventListener("abort", () => {
+      close();
+      clearInterval(check);
+      document.removeEventListener("visibilitychange", watch);
+      removeEventListener("online", watch);
+      removeEventListener("offline", ask);
+      connection("");
+    });
+    open();
+  }
+}
+
+function shared(text, link) {
+  const field = h("input", {type: "text", readonly: true, value: link, onfocus: (event) => event.target.select()});
+  const copy = h("button", {type: "button", onclick: async () => {
+    await navigator.clipboard.writeText(link);
+    copy.textContent = "Copied";
+  }}, "Copy");
+  return h("div", {class: "field"}, h("label", {}, h("span", {}, text), field), navigator.clipboard && copy);
+}

@@ -1,0 +1,76 @@
+"""The allowance: how much work each address may ask for, as a rate with a burst.
+
+The generic cell rate algorithm: one number for each address, the time at which all its work would be paid for at
+the steady rate. Work is let through as long as that time is no further ahead than the burst.
+
+    a look-up                      1
+    a review, a puzzle             5
+    a batch of n boards            n / 8
+    a live search                 50
+    a new game                    10
+    a step in a game, a stream     1
+"""
+
+import ipaddress
+import time
+
+LOOKUP, SEVERAL, BEGIN, SEARCH = 1.0, 5.0, 10.0, 50.0
+BATCH = 1 / 8
+
+RATE = 50.0
+"""Units a second for each address that is not this machine."""
+
+BURST = 500.0
+"""Units that an address may ask for at once."""
+
+_MOST_ADDRESSES = 20_000
+
+
+class Allowance:
+    """Charges addresses for work."""
+
+    def __init__(self, rate: float | None = None) -> None:
+        """Allow `rate` units a second for every address; by default RATE, and any amount for this machine."""
+        self._interval = 1 / (rate or RATE)
+        self._burst = max(BURST, 10 * (rate or RATE)) * self._interval
+        self._spares_loopback = rate is None
+        self._paid_until: dict[str, float] = {}
+
+    def charge(self, address: str, cost: float, now: float | None = None) -> float:
+        """Charge an address; return 0, or after how many seconds it can afford this, and then nothing is charged."""
+        if self._spares_loopback and is_loopback(address):
+            return 0.0
+        now = time.monotonic() if now is None else now
+        until = max(self._paid_until.get(address, now), now) + cost * self._interval
+        wait = until - now - self._burst
+        if wait > 0:
+            return wait
+        if len(self._paid_until) >= _MOST_ADDRESSES:
+            self._forget(now)
+        self._paid_until[address] = until
+        return 0.0
+
+    def _forget(self, now: float) -> None:
+        """Forget the addresses that owe nothing, and if that is not enough, the half that owes least."""
+        owing = sorted((until, address) for address, until in self._paid_until.items() if until > now)
+        self._paid_until = {address: until for until, address in owing[-_MOST_ADDRESSES // 2 :]}
+
+
+def address_of(scope: dict[str, object]) -> str:
+    """Return the address that a request is charged to: of IPv6, the network of 64 bits that one user may have."""
+    client = scope.get("client")
+    host = str(client[0]) if isinstance(client, tuple | list) else ""
+    if ":" not in host or host == "::1":
+        return host
+    try:
+        address = ipaddress.IPv6Address(host)
+    except ValueError:
+        return host
+    if address.ipv4_mapped:  # a server that listens on :: gets these for whoever comes by IPv4
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(address), 64), strict=False).network_address)
+
+
+def is_loopback(address: str) -> bool:
+    """Tell whether an address is this machine's own."""
+    return address.startswith("127.") or address in ("::1", "")

@@ -1,0 +1,192 @@
+"""The API: what each operation does. play/server/documented.py has the table of them."""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from oracle.oracle import QUICK_CELLS
+from play.records.json_form import record_as_dict
+from play.records.text import Record
+from play.server.allowance import BEGIN, LOOKUP, SEARCH, SEVERAL, Allowance
+from play.server.desk import Desk
+from play.server.events import Streams
+from play.server.games import game_facts, games_served
+from play.server.live import LiveMatch
+from play.server.lookup import Lookup, charge
+from play.server.matches import Matches, require_version
+from play.server.operations import Reply, Request
+from play.server.problems import Headers, Problem
+from play.server.requests import Batch, Begin, Move, Step, Undo, decoded, read_body
+from play.server.seats import seat_of
+from play.server.worker import Worker
+from play.session import Session
+from solver.games.line_rules import LineRules
+from solver.games.lines import DEFAULT_GAME
+from solver.store.store import Store
+from solver.text import shown
+
+
+class Api:
+    """The operations, on the parts of a server that they need."""
+
+    def __init__(self, desk: Desk, worker: Worker, allowance: Allowance) -> None:
+        """Answer from a desk and its worker; `matches` is set once the server runs."""
+        self.desk = desk
+        self.worker = worker
+        self.allowance = allowance
+        self.lookup = Lookup(desk, worker, allowance)
+        self.streams = Streams()
+        self.matches: Matches
+
+    async def position(self, request: Request) -> None:
+        """Answer a look-up, which has a quick way of its own."""
+        await self.lookup.handle(request.scope, request.receive, request.send)
+
+    async def positions(self, request: Request) -> Reply:
+        """Answer a batch of look-ups."""
+        asked = decoded(await read_body(request.scope, request.receive), Batch)
+        return Reply(await self.lookup.batch(asked, request.address))
+
+    async def games(self, request: Request) -> Reply:
+        """List games."""
+        charge(self.allowance, request.address, LOOKUP)
+        return _json(games_served(self.desk))
+
+    async def game(self, request: Request) -> Reply:
+        """Describe a game."""
+        charge(self.allowance, request.address, LOOKUP)
+        name = request.named["name"]
+        rules = self.desk.rules(name)
+        if not isinstance(rules, LineRules):
+            return _json({"name": rules.name, "sides": list(rules.sides), "cells": None})
+        return _json(game_facts(rules.game, await self._store_facts(rules)))
+
+    async def puzzle(self, request: Request) -> Reply:
+        """Make a puzzle."""
+        asked = request.words
+        name, seed = asked.get("game", DEFAULT_GAME), asked.get("seed") or _day(asked.get("date"))
+        outcome, stars = asked.get("outcome"), asked.get("stars")
+        if outcome not in (None, "win", "draw") or stars not in (None, *"12345"):
+            raise Problem(400, "bad-query", "outcome is win or draw, and stars a number from 1 to 5")
+        level = int(stars) if stars else None
+        return await self._worked_out(request.address, "puzzle", name, seed[:80], outcome, level)
+
+    async def begin(self, request: Request) -> Reply:
+        """Begin a match."""
+        asked = decoded(await read_body(request.scope, request.receive), Begin)
+        charge(self.allowance, request.address, BEGIN)
+        live = await self.matches.begin(asked.game, asked.players, asked.board)
+        return self._seated(live, sorted(live.people, key=list(live.rules.sides).index))
+
+    async def match(self, request: Request) -> Reply:
+        """Return a match as it stands."""
+        charge(self.allowance, request.address, LOOKUP)
+        return Reply(self.matches.find(request.named["id"]).whole)
+
+    async def events(self, request: Request) -> None:
+        """Send a match's events as they happen."""
+        charge(self.allowance, request.address, LOOKUP)
+        live = self.matches.find(request.named["id"])
+        if request.scope["method"] == "HEAD":
+            await self.streams.describe(request.send)
+            return
+        after = request.header(b"last-event-id") or request.words.get("after")
+        known = int(after) if after and after.isascii() and after.isdigit() and len(after) < 8 else None
+        await self.streams.follow(live, known, request.receive, request.send)
+
+    async def move(self, request: Request) -> Reply:
+        """Make a move."""
+        live, side, asked = await self._step(request, Move)
+
+        def act(draft: Session) -> None:
+            draft.play(side, live.rules.read(asked.move))
+
+        return await self._change(live, side, asked, act)
+
+    async def undo(self, request: Request) -> Reply:
+        """Take back a move, or ask for it, agree to it or decline it."""
+        live, side, asked = await self._step(request, Undo)
+        told = live.told(side, asked.id)
+        if told is not None:
+            return Reply(told)
+        require_version(live, asked.version)
+        if asked.decline:
+            live.say(undo_asked_by=None)
+            return Reply(live.whole, 202)
+        asker = live.undo_asked_by or side
+        if asker == side and live.people - {side}:
+            self.matches.draft(live).undo(side)  # which is refused if there is nothing to take back
+            live.say(undo_asked_by=side)
+            return Reply(live.whole, 202)
+        return await self._change(live, side, asked, lambda draft: draft.undo(asker))
+
+    async def resign(self, request: Request) -> Reply:
+        """Give up."""
+        live, side, asked = await self._step(request, Step)
+        return await self._change(live, side, asked, lambda draft: draft.resign(side))
+
+    async def rematch(self, request: Request) -> Reply:
+        """Begin the match that follows, or find it if the other player has begun it."""
+        live = self.matches.find(request.named["id"])
+        side = self._seat(live, request)
+        charge(self.allowance, request.address, BEGIN)
+        await read_body(request.scope, request.receive)
+        begun, seat = await self.matches.rematch(live, side)
+        return self._seated(begun, [seat])
+
+    async def review(self, request: Request) -> Reply:
+        """Grade the moves of a match."""
+        live = self.matches.find(request.named["id"])
+        record = json.dumps(record_as_dict(Record(live.match)))
+        return await self._worked_out(request.address, "review", live.rules.name, record)
+
+    async def _worked_out(self, address: str, task: str, game: str, *question: Any) -> Reply:
+        """Return what the worker answers to a question about many positions of a game."""
+        stored = self.desk.stored(self.desk.rules(game))
+        charge(self.allowance, address, SEVERAL if stored else SEARCH)
+        if not stored and self.desk.game(game).cells > QUICK_CELLS:
+            raise Problem(409, "no-store", f"{game} has no store here, and searching it would take too long")
+        return Reply(await self.worker.ask(task, game, *question))
+
+    async def _store_facts(self, rules: LineRules) -> dict[str, Any]:
+        roster = self.desk.stored(rules)
+        if roster is None:
+            return {}
+        with Store(roster.oracle().path, rules.game) as store:
+            return store.manifest.facts()
+
+    async def _step(self, request: Request, shape: type[Any]) -> tuple[LiveMatch, str, Any]:
+        """Return the match that a request is about, the side that sent it, and what it asks for."""
+        charge(self.allowance, request.address, LOOKUP)
+        body = await read_body(request.scope, request.receive)
+        live = self.matches.find(request.named["id"])
+        side = self._seat(live, request)
+        return live, side, decoded(body, shape)
+
+    def _seat(self, live: LiveMatch, request: Request) -> str:
+        return seat_of(self.matches.log.secret, live.ident, live.people, request.header(b"authorization"))
+
+    async def _change(self, live: LiveMatch, side: str, asked: Step, act: Callable[[Session], None]) -> Reply:
+        return Reply(await self.matches.change(live, asked.version, act, side, asked.id))
+
+    def _seated(self, live: LiveMatch, sides: Sequence[str]) -> Reply:
+        """Return a match with the tokens of some of its seats, and where it can be found."""
+        tokens = {side: self.matches.token(live, side) for side in sides}
+        here = f"/api/matches/{live.name}"
+        links = {"match": here, "events": f"{here}/events", "watch": f"/match/{live.name}"}
+        seats = {side: f"/match/{live.name}#{side}.{token}" for side, token in tokens.items()}
+        whole = {**json.loads(live.whole), "tokens": tokens, "links": {**links, "seats": seats}}
+        return _json(whole, 201, [(b"location", here.encode())])
+
+
+def _json(what: Any, status: int = 200, headers: Headers = []) -> Reply:  # noqa: B006 - it is never changed
+    return Reply(json.dumps(what).encode(), status, headers)
+
+
+def _day(text: str | None) -> str:
+    """Return a date as text, by default today's in UTC; raise Problem if it is none."""
+    try:
+        return (date.fromisoformat(text) if text else datetime.now(UTC).date()).isoformat()
+    except ValueError:
+        raise Problem(400, "bad-query", f"date {shown(text)} is no day: write 2026-11-19") from None

@@ -1,0 +1,55 @@
+"""The games that a server offers, and what it says of each."""
+
+import os
+from typing import Any
+
+from play.server.desk import Desk
+from solver.folders import find_store
+from solver.games.files import games_with_names
+from solver.games.lines import SOLVABLE_CELLS, Game
+from solver.games.position import cells_of
+from solver.store.sealed import signed_for
+
+OFFERED = (
+    "4,4,4", "3,3,3", "4,4,3", "4,5,4", "5,5,4", "5,5,5", "6,7,4", "8,8,5", "15,15,5", "3,3,3,misere", "4,4,4,misere",
+)  # fmt: skip
+"""The boards that are listed; any other can be asked for."""
+
+
+def games_served(desk: Desk) -> list[dict[str, Any]]:
+    """Return the games that are listed: some boards, the games with names, and those of the operator's own."""
+    named = dict(games_with_names())
+    found = []
+    for name in (*OFFERED, *named):
+        game = desk.game(name)
+        found.append({**_shape(game), "about": named.get(name, ""), "store": has_store(desk, game)})
+    return [*found, *({"name": name, "cells": None, "about": "", "store": False} for name in desk.own)]
+
+
+def has_store(desk: Desk, game: Game) -> bool:
+    """Tell whether there is a file where a game's store would be, and it is not signed as another game's."""
+    store, live, _ = desk.settings
+    if live or game.cells > SOLVABLE_CELLS:
+        return False
+    path = find_store(game, store)
+    return os.path.exists(path) and signed_for(path) in (None, "", game.name)
+
+
+def game_facts(game: Game, store: dict[str, Any]) -> dict[str, Any]:
+    """Return what a game is, cell by cell and line by line, and what its store says of itself."""
+    names = [game.cell_name(cell) for cell in range(game.cells)]
+    return {
+        **_shape(game),
+        "sides": ["X", "O"],
+        "squares": list(game.squares),
+        "cell_names": names,
+        "lines": [[names[cell] for cell in cells_of(line)] for line in game.lines],
+        "symmetries": store.get("symmetries"),
+        "store": store or None,
+    }
+
+
+def _shape(game: Game) -> dict[str, Any]:
+    return {
+        "name": game.notation, "rows": game.rows, "columns": game.columns, "cells": game.cells, "misere": game.misere,
+    }  # fmt: skip

@@ -1,0 +1,127 @@
+"""A live match: its events as they are sent, and a bell for those who follow it.
+
+Everything here is published, which means that it is on disk. A change is tried on a copy of the match first, and
+published when the log has it.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from oracle.cli.drawing import ending_cells
+from play.match import Match
+from play.players.player import Player, read_player
+from play.records.json_form import event_dict, event_from, record_as_dict
+from play.records.text import Record
+from play.session import Session
+from solver.games.line_rules import LineRules, LineState
+from solver.games.rules import Rules, set_up
+
+
+class LiveMatch:
+    """A match that is played and followed through the server."""
+
+    def __init__(self, ident: bytes, rules: Rules[Any], entries: Sequence[bytes]) -> None:
+        """Bring back the match that the log has: what it began with, and its events."""
+        self.ident = ident
+        self.rules = rules
+        self.first: dict[str, Any] = json.loads(entries[0])
+        self.players: dict[str, str] = self.first["players"]
+        self.people = {side for side, name in self.players.items() if read_player(name).kind == "human"}
+        board = self.first.get("board")
+        self.match: Match[Any] = Match(rules, set_up(rules, board) if board else None)
+        self.changing = asyncio.Lock()
+        self.steps: list[bytes] = []
+        self.followers: set[asyncio.Event] = set()
+        self.undo_asked_by: str | None = None
+        self.rematch: str | None = None
+        self.machine: asyncio.Task[None] | None = None
+        self.used = time.monotonic()
+        self._ids: dict[tuple[str, str], int] = {}
+        self.publish(entries[1:])
+
+    @property
+    def name(self) -> str:
+        """The match's id as text."""
+        return self.ident.hex()
+
+    @property
+    def version(self) -> int:
+        """The number of events."""
+        return len(self.steps)
+
+    @property
+    def machine_to_move(self) -> bool:
+        """Whether a machine's move is due."""
+        return self.match.to_move is not None and self.match.to_move not in self.people
+
+    @property
+    def notice(self) -> dict[str, str | None]:
+        """What followers are told besides events: an offer to take back, and the match that follows this one."""
+        return {"undo_asked_by": self.undo_asked_by, "rematch": self.rematch}
+
+    def draft(self, machines: Mapping[str, Player]) -> Session:
+        """Return a session on a copy of the match, to try a change on."""
+        players = {side: None if side in self.people else machines[side] for side in self.players}
+        return Session(Record(self.match.copy()), players)
+
+    def entries_of(self, draft: Session, by: str | None, ident: str | None) -> list[bytes]:
+        """Return what happened in a draft as the log keeps it; the last event has the request that asked for it."""
+        found = [event_dict(self.rules, event) for event in draft.match.events[self.version :]]
+        if by and ident:
+            found[-1] |= {"by": by, "id": ident}
+        return [json.dumps(entry).encode() for entry in found]
+
+    def publish(self, entries: Sequence[bytes]) -> None:
+        """Let events happen that the log has, and tell everybody."""
+        for entry in map(json.loads, entries):
+            self.match.add(event_from(self.rules, entry))
+            self.undo_asked_by = None
+            asked = entry.pop("by", None), entry.pop("id", None)
+            self.steps.append(json.dumps({"version": self.version + 1, **entry, **self._now()}).encode())
+            self._ids[asked] = self.version
+        self.whole = self._whole()
+        self.ring()
+
+    def say(self, **notice: str | None) -> None:
+        """Change what followers are told besides events, and tell them."""
+        for name, value in notice.items():
+            setattr(self, name, value)
+        self.whole = self._whole()
+        self.ring()
+
+    def told(self, by: str, ident: str) -> bytes | None:
+        """Return the step that this request of a player's has led to already; None if it was not made before."""
+        version = self._ids.get((by, ident))
+        return None if version is None else self.steps[version - 1]
+
+    def ring(self) -> None:
+        """Wake everybody who follows."""
+        for follower in self.followers:
+            follower.set()
+
+    def _now(self) -> dict[str, Any]:
+        """Return where the match stands, as each step says it."""
+        match, rules = self.match, self.rules
+        outcome = match.outcome
+        return {
+            "state": rules.encode(match.state),
+            "to_move": match.to_move,
+            "legal": [] if match.given_up else [rules.write(move) for move in rules.legal(match.state)],
+            "outcome": outcome and outcome._asdict(),
+            "ending": _ending(rules, match.state),
+        }
+
+    def _whole(self) -> bytes:
+        record = Record(self.match, self.players)
+        own = {"id": self.name, "players": self.players, "sides": list(self.rules.sides), **self.notice}
+        return json.dumps({**own, **record_as_dict(record), **self._now()}).encode()
+
+
+def _ending(rules: Rules[Any], state: Any) -> list[str]:
+    """Return the cells of the lines that ended a game."""
+    if not isinstance(rules, LineRules) or not isinstance(state, LineState) or not state.outcome:
+        return []
+    return [rules.write(cell) for cell in sorted(ending_cells(state.position))]

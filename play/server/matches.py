@@ -1,0 +1,282 @@
+"""Matches: begins, finds and changes live matches, and lets the machines in them move.
+
+A change is tried on a copy, written to the log, and only then published. If another server on the same log was
+quicker, its events are taken over, and the change is refused as stale.
+"""
+
+import asyncio
+import json
+import secrets
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+from play.players.player import PlayerError, read_player
+from play.server.desk import Desk, served_player
+from play.server.live import LiveMatch
+from play.server.log import ID_BYTES, MOST_MATCHES, Log
+from play.server.problems import Problem, as_problem
+from play.server.seats import rematch_of, token_of
+from play.server.worker import Worker
+from play.session import Session
+from solver.advice import with_advice
+from solver.errors import Ttt4Error
+from solver.games.line_rules import LineRules
+from solver.games.rules import Rules, set_up
+
+MOST_EVENTS = 5_000
+"""How many events a match may have: a game of 400 cells, taken back ten times over."""
+
+LOADED = 1_000
+"""How many matches are held in memory, besides those that somebody follows."""
+
+KEPT_DAYS = 30
+"""For how long a match is kept after its last event."""
+
+_WATCHED = 0.25
+"""How often, in seconds, the log is looked at for what other servers wrote."""
+
+_HOUSEKEEPING = 3600.0
+
+
+class Machine:
+    """A machine's seat: the desk chooses its moves, or the worker where there is no store."""
+
+    def __init__(self, matches: "Matches", live: LiveMatch, side: str) -> None:
+        """Sit down on a side of a match."""
+        self._matches = matches
+        self._live = live
+        self._name = live.players[side]
+
+    def choose(self, state: Any) -> int:
+        """Return the move that the player with this name makes; called in a thread of its own."""
+        rules, matches = self._live.rules, self._matches
+        question = (rules.name, rules.encode(state), self._name, f"{self._live.name} {self._live.version}")
+        if searches(matches.desk, rules, self._name):
+            asked = asyncio.run_coroutine_threadsafe(matches.worker.ask("choice", *question), matches.loop)
+            return rules.read(json.loads(asked.result()))
+        return rules.read(json.loads(matches.desk.choice(*question)))
+
+
+class Matches:
+    """All live matches of a server."""
+
+    def __init__(self, log: Log, desk: Desk, worker: Worker) -> None:
+        """Play the matches that a log has, and new ones."""
+        self.log = log
+        self.desk = desk
+        self.worker = worker
+        self.loop = asyncio.get_running_loop()
+        self._loaded: OrderedDict[bytes, LiveMatch] = OrderedDict()
+        self._quick, self._searching = ThreadPoolExecutor(2, "machine"), ThreadPoolExecutor(4, "search")
+        self._count = 0
+        self._tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._keep_house())]
+
+    async def close(self) -> None:
+        """Let no machine move any more."""
+        machines = [live.machine for live in self._loaded.values() if live.machine]
+        for task in (*self._tasks, *machines):
+            task.cancel()
+        for threads in (self._quick, self._searching):
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    async def begin(self, game: str, players: dict[str, str], board: str | None) -> LiveMatch:
+        """Begin a match."""
+        rules = self.desk.rules(game)
+        unknown = players.keys() - set(rules.sides)
+        if unknown:
+            sides = ", ".join(rules.sides)
+            raise Problem(400, "bad-side", f"no side {sorted(unknown)[0]!r}: the sides are {sides}")
+        named = {side: served_player(players.get(side, "human")) for side in rules.sides}
+        if not any(read_player(name).kind == "human" for name in named.values()):
+            raise Problem(400, "bad-player", "no seat is a person's: let at least one player be human")
+        if board is not None:
+            board = rules.encode(set_up(rules, board))
+        if not isinstance(rules, LineRules):
+            for name in named.values():
+                if read_player(name).kind not in ("human", "random"):
+                    raise PlayerError(f"player {name!r} is for games of lines, and {rules.name} is not one")
+        return await self._begin(secrets.token_bytes(ID_BYTES), rules, named, board)
+
+    async def rematch(self, live: LiveMatch, side: str) -> tuple[LiveMatch, str]:
+        """Return the match that follows one that has ended, and the asker's new side: each takes the next one's."""
+        if live.match.outcome is None:
+            raise Problem(409, "not-over", "the match goes on: a rematch is for when it has ended")
+        ident = rematch_of(self.log.secret, live.ident)
+        sides = list(live.rules.sides)
+        seats = dict(zip(sides, sides[1:] + sides[:1], strict=True))
+        with suppress(Problem):
+            return self.find(ident.hex()), seats[side]
+        players = {seats[old]: name for old, name in live.players.items()}
+        players = {each: players[each] for each in sides}
+        begun = await self._begin(ident, live.rules, players, live.first.get("board"))
+        live.say(rematch=begun.name)
+        return begun, seats[side]
+
+    def find(self, name: str) -> LiveMatch:
+        """Return a match by its id; raise Problem if there is none."""
+        try:
+            ident = bytes.fromhex(name)
+        except ValueError:
+            ident = b""
+        live = self._loaded.get(ident)
+        if live is None:
+            entries = self.log.events(ident) if len(ident) == ID_BYTES else []
+            if not entries:
+                raise Problem(404, "no-match", f"there is no match {name[:40]!r}: it may have expired")
+            live = self._load(ident, entries)
+        self._loaded.move_to_end(ident)
+        live.used = time.monotonic()
+        return live
+
+    def token(self, live: LiveMatch, side: str) -> str:
+        """Return the token of a side's seat."""
+        return token_of(self.log.secret, live.ident, side)
+
+    async def change(self, live: LiveMatch, version: int, act: Callable[[Session], None], by: str, ident: str) -> bytes:
+        """Let a player change a match; return the step, or the one that the same request has led to before."""
+        async with live.changing:
+            told = live.told(by, ident)
+            if told is not None:
+                return told
+            require_version(live, version)
+            if version >= MOST_EVENTS:
+                raise Problem(409, "too-long", f"a match has at most {MOST_EVENTS:,} steps: begin another")
+            draft = self.draft(live)
+            act(draft)
+            if not await self._written(live, live.entries_of(draft, by, ident)):
+                told = live.told(by, ident)
+                if told is None:
+                    raise stale(live)
+                return told
+        self._let_machine_move(live)
+        return live.steps[-1]
+
+    def draft(self, live: LiveMatch) -> Session:
+        """Return a session on a copy of a match, to try a change on."""
+        return live.draft({side: Machine(self, live, side) for side in live.rules.sides if side not in live.people})
+
+    async def _written(self, live: LiveMatch, entries: Sequence[bytes]) -> bool:
+        """Write a match's next events and publish them; if somebody was quicker, take over his, and return False."""
+        if await self.log.append(live.ident, live.version + 1, entries):
+            live.publish(entries)
+            return True
+        self._catch_up(live)
+        return False
+
+    def _catch_up(self, live: LiveMatch) -> None:
+        entries = self.log.events(live.ident, live.version + 1)
+        if entries:
+            live.publish(entries)
+            self._let_machine_move(live)
+
+    async def _begin(self, ident: bytes, rules: Rules[Any], players: dict[str, str], board: str | None) -> LiveMatch:
+        if self._count >= MOST_MATCHES:
+            raise Problem(503, "too-many-matches", "too many matches are kept: try again later", wait=60.0)
+        first = {"game": rules.name, "players": players, "board": board, "created": int(time.time())}
+        if await self.log.append(ident, 0, [json.dumps(first).encode()]):
+            self._count += 1
+        return self.find(ident.hex())
+
+    def _load(self, ident: bytes, entries: Sequence[bytes]) -> LiveMatch:
+        rules = self.desk.rules(json.loads(entries[0])["game"])
+        live = self._loaded[ident] = LiveMatch(ident, rules, entries)
+        after = rematch_of(self.log.secret, ident)
+        if live.match.outcome and self.log.events(after):
+            live.say(rematch=after.hex())
+        for old in list(self._loaded)[: max(0, len(self._loaded) - LOADED)]:
+            idle = self._loaded[old]
+            if not idle.followers and not idle.changing.locked() and not idle.machine:
+                del self._loaded[old]
+        self._let_machine_move(live)
+        return live
+
+    def _let_machine_move(self, live: LiveMatch) -> None:
+        if live.machine_to_move and live.machine is None:
+            live.machine = asyncio.create_task(self._machine_moves(live))
+
+    async def _machine_moves(self, live: LiveMatch) -> None:
+        """Let machines move for as long as it is their turn."""
+        pause = 1.0
+        try:
+            while live.machine_to_move:
+                try:
+                    await self._machine_moves_once(live)
+                    pause = 1.0
+                except Ttt4Error as error:  # the worker is busy, the disk is full, a store is damaged
+                    print(f"Error: match {live.name} waits: {with_advice(as_problem(error))}", file=sys.stderr)
+                    await asyncio.sleep(pause)
+                    pause = min(2 * pause, 30.0)
+        finally:
+            live.machine = None
+
+    async def _machine_moves_once(self, live: LiveMatch) -> None:
+        draft, version, side = self.draft(live), live.version, live.match.to_move or ""
+        threads = self._searching if searches(self.desk, live.rules, live.players[side]) else self._quick
+        try:
+            move = await self.loop.run_in_executor(threads, draft.choose)
+            draft.play(side, move)
+        except PlayerError as error:
+            draft.forfeit(side, error)
+        async with live.changing:
+            if live.version == version:  # else a person has taken a move back, or resigned
+                await self._written(live, live.entries_of(draft, None, None))
+
+    async def _watch(self) -> None:
+        """Take over what other servers write to the same log."""
+        behind: set[LiveMatch] = set()
+        while True:
+            await asyncio.sleep(_WATCHED)
+            if self.log.written_elsewhere():
+                behind.update(self._loaded.values())
+            for live in [live for live in behind if not live.changing.locked()]:  # else it may be published twice
+                self._catch_up(live)
+                behind.discard(live)
+
+    async def _keep_house(self) -> None:
+        """Drop matches that nobody has played for long, and count the others."""
+        while True:
+            try:
+                self._count = await asyncio.to_thread(self._drop_old)
+            except Ttt4Error as error:
+                print(f"Error: old matches are still kept: {with_advice(error)}", file=sys.stderr)
+            await asyncio.sleep(_HOUSEKEEPING)
+
+    def _drop_old(self) -> int:
+        """Drop old matches, and return how many are left."""
+        oldest = time.time() - KEPT_DAYS * 86400
+        times = {ident: _time_of(first, last) for ident, first, last in self.log.last_events()}
+        old = [ident for ident, at in times.items() if at < oldest and ident not in self._loaded]
+        if old:
+            self.log.drop(old)
+        return len(times) - len(old)
+
+
+def searches(desk: Desk, rules: Rules[Any], player: str) -> bool:
+    """Tell whether a player of a game has to search for its moves, which takes long."""
+    kind = read_player(player).kind
+    return kind == "search" or (kind in ("oracle", "first") and desk.stored(rules) is None)
+
+
+def require_version(live: LiveMatch, version: int) -> None:
+    """Raise Problem, with the match as it stands, if a request is about another version of it."""
+    if version != live.version:
+        raise stale(live)
+
+
+def stale(live: LiveMatch) -> Problem:
+    """Return the problem of a request that came too late, with the match as it stands."""
+    message = f"the match is at version {live.version} by now"
+    return Problem(409, "stale-version", message, match=json.loads(live.whole))
+
+
+def _time_of(first: bytes, last: bytes) -> float:
+    """Return when the last event of a match happened, in seconds since 1970."""
+    from play.records.text import seconds_of
+
+    stamp = json.loads(last).get("time")
+    return float(seconds_of(stamp) if stamp else json.loads(first)["created"])

@@ -1,0 +1,118 @@
+"""The OpenAPI document, made from the table of operations."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from play.server.allowance import BURST, RATE
+from play.server.operations import Operation, Parameter
+from play.server.shapes import Error
+from solver import __version__
+
+_ALWAYS = {
+    400: "Malformed: the message says what.",
+    405: "No such method on this path.",
+    421: "The Host header names another host.",
+    429: "Too many requests: wait as long as Retry-After says.",
+    431: "The headers are larger than 64 kB.",
+}
+_WITH_BODY = {413: "The body is larger than 64 kB.", 415: "The body is not application/json."}
+_PROBLEMS = {
+    401: "The token is missing, or is not of a seat in this match.",
+    403: "The request comes from a page of another origin.",
+    404: "There is no such match, or no such puzzle.",
+    409: "It does not hold: the match has ended, or has another version (then `match` is it as it stands); or the "
+    "game has no store that could tell.",
+    500: "The game's store cannot be used.",
+    503: "Too much is going on: try again when Retry-After says.",
+}
+_PARTS = {
+    "name": {"schema": {"type": "string", "minLength": 1, "maxLength": 80}, "example": "4,4,4"},
+    "id": {"schema": {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "example": "0123456789abcdef"},
+}
+_ABOUT = f"""Perfect play as JSON. Every error has one shape: `error` (a word for programs), `message`, `statusCode`.
+
+Requests are charged by their work, {RATE:g} units a second for each address with {BURST:g} at once: a look-up 1,
+a batch of n boards n/8, a puzzle or a review 5, a new game 10, a live search 50. Requests from the same machine are
+free, unless the server was started with --limit. Bodies are at most 64 kB."""
+
+
+def document(operations: Sequence[Operation]) -> bytes:
+    """Return the OpenAPI document of some operations."""
+    shapes: list[Any] = [Error]
+    for operation in operations:
+        for shape in (*operation.answers.values(), operation.body):
+            shapes += shape if isinstance(shape, tuple) else [shape] if shape is not None else []
+    schemas, components = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
+    schema_of = {str(shape): schema for shape, schema in zip(shapes, schemas, strict=True)}
+    links = {
+        operation.name: {"operationId": operation.name, "parameters": {"id": "$response.body#/id"}}
+        for operation in operations
+        if "{id}" in operation.path
+    }
+    paths: dict[str, Any] = {}
+    for operation in operations:
+        described = paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation, schema_of)
+        if 201 in operation.answers:
+            described["responses"]["201"]["links"] = links
+    whole = {
+        "openapi": "3.1.0",
+        "info": {"title": "ttt4", "version": __version__, "description": _ABOUT, "license": {"name": "MIT"}},
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": {"seat": {"type": "http", "scheme": "bearer"}}},
+    }
+    return json.dumps(whole).encode()
+
+
+def _described(operation: Operation, schema_of: dict[str, Any]) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.about.partition(". ")[0].partition(": ")[0].rstrip("."),
+        "description": operation.about,
+        "parameters": [*_in_path(operation.path), *(_in_query(name, each) for name, each in operation.query.items())],
+        "responses": {str(status): _answer(operation, shape, schema_of) for status, shape in operation.answers.items()},
+    }
+    problems = {**_ALWAYS, 500: _PROBLEMS[500], **{status: _PROBLEMS[status] for status in operation.problems}}
+    if "search" in operation.about or operation.everywhere:
+        problems[503] = _PROBLEMS[503]
+    if operation.method == "POST":
+        problems |= _WITH_BODY
+    if operation.method == "POST" and not operation.everywhere:
+        problems[403] = _PROBLEMS[403]
+    for status, about in sorted(problems.items()):
+        described["responses"][str(status)] = _json(about, schema_of[str(Error)])
+    if operation.body:
+        media = {"schema": schema_of[str(operation.body)], "example": operation.example}
+        described["requestBody"] = {"required": True, "content": {"application/json": media}}
+    if operation.seat:
+        described["security"] = [{"seat": []}]
+    return described
+
+
+def _answer(operation: Operation, shape: Any, schema_of: dict[str, Any]) -> dict[str, Any]:
+    if shape is None:
+        return {"description": "It has not changed."}
+    if shape is str:
+        return {"description": "The events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+    if isinstance(shape, tuple):
+        return _json(operation.about, {"type": "array", "items": {"anyOf": [schema_of[str(each)] for each in shape]}})
+    return _json(operation.about, schema_of[str(shape)])
+
+
+def _json(about: str, schema: Any) -> dict[str, Any]:
+    return {"description": about, "content": {"application/json": {"schema": schema}}}
+
+
+def _in_path(path: str) -> list[dict[str, Any]]:
+    names = [part[1:-1] for part in path.split("/") if part.startswith("{")]
+    return [{"name": name, "in": "path", "required": True, **_PARTS[name]} for name in names]
+
+
+def _in_query(name: str, parameter: Parameter) -> dict[str, Any]:
+    schema: dict[str, Any] = dict(parameter.schema) or {"type": "string"}
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    described = {"name": name, "in": "query", "description": parameter.about, "schema": schema}
+    return {**described, "example": parameter.example} if parameter.example else described

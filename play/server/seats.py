@@ -1,0 +1,34 @@
+"""Seats: who may move for a side. A token proves it, and follows from the log's secret, so that none is stored."""
+
+import base64
+import hashlib
+import hmac
+
+from play.server.problems import Problem
+
+TOKEN_BYTES = 18
+
+
+def token_of(secret: bytes, match: bytes, side: str) -> str:
+    """Return the token of a side's seat in a match."""
+    return base64.urlsafe_b64encode(_digest(secret, b"seat", match, side.encode())[:TOKEN_BYTES]).decode()
+
+
+def rematch_of(secret: bytes, match: bytes) -> bytes:
+    """Return the id of the match that follows a match: the same for both players, whoever asks first."""
+    return _digest(secret, b"rematch", match)[: len(match)]
+
+
+def seat_of(secret: bytes, match: bytes, people: set[str], header: str | None) -> str:
+    """Return the side whose token a request has; raise Problem if it has none of this match."""
+    if header is None:
+        raise Problem(401, "no-token", "only players may do this: send the seat's token as Authorization: Bearer TOKEN")
+    given = header.removeprefix("Bearer ").strip().encode()
+    seats = [side for side in sorted(people) if hmac.compare_digest(token_of(secret, match, side).encode(), given)]
+    if not seats:
+        raise Problem(401, "wrong-token", "this token is no seat's in this match")
+    return seats[0]
+
+
+def _digest(secret: bytes, *parts: bytes) -> bytes:
+    return hmac.digest(secret, b"\0".join(parts), hashlib.sha256)

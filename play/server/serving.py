@@ -1,0 +1,130 @@
+"""Serving: bind an address, and run the application on it until a signal ends it."""
+
+import asyncio
+import gc
+import json
+import logging
+import resource
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from play.server.problems import Problem, error_dict
+from solver.errors import Ttt4Error
+
+_FILES = 16_384
+"""How many files and connections the server may have open, if the system allows it."""
+
+_BACKLOG = 2048
+
+_MOST_HEAD_BYTES = 64 << 10
+"""How much of a request's head may come after its first part."""
+
+_STALLED = 30.0
+"""After how many seconds a client who takes nothing of what waits for it is let go."""
+
+
+class CannotListen(Ttt4Error):
+    """The address cannot be bound."""
+
+    kind = "cannot-listen"
+
+
+class _Protocol(HttpToolsProtocol):
+    """HTTP, with our shape of error for what is not HTTP at all, and an end to streams that nobody reads."""
+
+    _patience: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._patience = self.loop.call_later(_STALLED, self.transport.abort)  # to close would wait for the client
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._patience:
+            self._patience.cancel()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        if self.cycle is not None and self.cycle.chunked_encoding:  # a stream, which has no end of its own
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            (self.transport.abort if self.flow.write_paused else self.transport.close)()
+
+    def data_received(self, data: bytes) -> None:
+        scope = self.scope
+        super().data_received(data)
+        if scope is None or scope is not self.scope or (self.cycle is not None and self.cycle.scope is scope):
+            self._head_bytes = 0
+            return
+        self._head_bytes += len(data)  # of a head that had begun before, and goes on
+        if self._head_bytes > _MOST_HEAD_BYTES:
+            self._refuse(Problem(431, "too-large", f"the headers are larger than {_MOST_HEAD_BYTES:,} bytes"))
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(Problem(400, "bad-request", "this is not a valid HTTP request"))
+
+    def _refuse(self, problem: Problem) -> None:
+        body = json.dumps(error_dict(problem)).encode()
+        status = HTTPStatus(problem.status)
+        head = f"HTTP/1.1 {status} {status.phrase}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
+
+
+def listen(host: str, port: int) -> tuple[socket.socket, str]:
+    """Return a socket that listens, and its address as a URL; raise CannotListen."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        raise CannotListen(f"cannot listen on {host}, port {port}: {error.strerror}") from error
+    name = f"[{host}]" if family == socket.AF_INET6 else host
+    return listening, f"http://{name}:{listening.getsockname()[1]}"
+
+
+def run(app: Any, listening: socket.socket, *, ready: Callable[[], None], open_at: str | None = None) -> None:
+    """Run an application on a socket until a signal comes; `ready` is called when it answers."""
+    _allow_files()
+    gc.freeze()  # what was loaded stays, so that no collection looks at it again
+    if open_at:
+        threading.Timer(0.3, webbrowser.open, [open_at]).start()
+    ready()
+    server_of(app).run(sockets=[listening])
+
+
+def server_of(app: Any) -> uvicorn.Server:
+    """Return a server of an application, not yet started."""
+    config = uvicorn.Config(
+        app, http=_Protocol, loop="uvloop", ws="none", lifespan="on", log_level="error", access_log=False,
+        server_header=False, proxy_headers=False, timeout_graceful_shutdown=1, backlog=_BACKLOG,
+    )  # fmt: skip
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    return uvicorn.Server(config)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Tell whether a line belongs in the log: that a server which ends waits for no search is no error."""
+    return not str(record.msg).startswith("Cancel ")
+
+
+def _allow_files() -> None:
+    """Let the process have as many connections as the system allows, up to a bound."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,0 +1,157 @@
+"""The shapes of answers, for the documentation: what each field of the JSON is."""
+
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, get_type_hints
+
+import msgspec
+
+from oracle.answers import Analysis as AnalysisFields
+from oracle.answers import Move as MoveFields
+from play.puzzles import Puzzle as PuzzleFields
+from play.review import Graded as GradedFields
+from solver.store.manifest import Ply as PlyFields
+
+
+def _shape(name: str, fields: type, **other: Any) -> Any:
+    """Return the shape of a named tuple that is written as an object, some fields with another type."""
+    return msgspec.defstruct(name, list({**get_type_hints(fields), **other}.items()))
+
+
+if TYPE_CHECKING:
+    Move = dict[str, Any]
+    Analysis = dict[str, Any]
+    Puzzle = dict[str, Any]
+    Graded = dict[str, Any]
+    Ply = dict[str, Any]
+else:
+    Move = _shape("Move", MoveFields)
+    Analysis = _shape("Analysis", AnalysisFields, moves=list[Move])
+    Puzzle = _shape("Puzzle", PuzzleFields)
+    Graded = _shape("Graded", GradedFields, changed=bool)
+    Ply = _shape("Ply", PlyFields)
+
+
+class Error(TypedDict):
+    """What is wrong; a request about an old version gets the match as it stands, too."""
+
+    error: str
+    message: str
+    statusCode: int
+    match: NotRequired["Match"]
+
+
+class GameListed(TypedDict):
+    """A game in the list."""
+
+    name: str
+    rows: NotRequired[int]
+    columns: NotRequired[int]
+    cells: int | None
+    misere: NotRequired[bool]
+    about: str
+    store: bool
+
+
+class StoreFacts(TypedDict):
+    """What a store says of itself."""
+
+    game: str
+    misere: bool
+    cells: int
+    lines: int
+    symmetries: int
+    reachable: int
+    canonical: int
+    outcome: str
+    plies_to_end: int | None
+    digest: str
+    format: int
+    plies: list[Ply]
+
+
+class GameFacts(TypedDict):
+    """A game, cell by cell and line by line."""
+
+    name: str
+    sides: list[str]
+    cells: int | None
+    rows: NotRequired[int]
+    columns: NotRequired[int]
+    misere: NotRequired[bool]
+    squares: NotRequired[list[int]]
+    cell_names: NotRequired[list[str]]
+    lines: NotRequired[list[list[str]]]
+    symmetries: NotRequired[int | None]
+    store: NotRequired[StoreFacts | None]
+
+
+class Outcome(TypedDict):
+    """How a match ended."""
+
+    winner: str | None
+    reason: str
+
+
+class Event(TypedDict):
+    """Something that happened in a match."""
+
+    event: str
+    side: NotRequired[str]
+    move: NotRequired[str]
+    reason: NotRequired[str]
+    time: NotRequired[str]
+
+
+class Standing(TypedDict):
+    """Where a match stands."""
+
+    version: int
+    state: str
+    to_move: str | None
+    legal: list[str]
+    outcome: Outcome | None
+    ending: list[str]
+
+
+class StepTaken(Standing, Event):
+    """An event of a match, and where the match stands after it."""
+
+
+class Match(Standing):
+    """A match: its record, and what else its players see."""
+
+    id: str
+    players: dict[str, str]
+    sides: list[str]
+    undo_asked_by: str | None
+    rematch: str | None
+    game: str
+    board: NotRequired[str]
+    tags: dict[str, str]
+    remarks: list[str]
+    events: list[Event]
+    moves: list[str]
+    result: str
+
+
+class Links(TypedDict):
+    """Where a match can be found: by programs, by who watches, and by who has a seat."""
+
+    match: str
+    events: str
+    watch: str
+    seats: dict[str, str]
+
+
+class Seated(Match):
+    """A match, with the tokens of one's seats and where it can be found."""
+
+    tokens: dict[str, str]
+    links: Links
+
+
+class Review(TypedDict):
+    """The moves of a match, graded; the turning point is a move's number."""
+
+    moves: list[Graded]
+    turning_point: int | None
+    exact: bool

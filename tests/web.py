@@ -1,0 +1,233 @@
+"""A server in a process of its own or in this one, and small clients: one request at a time, and many at once."""
+
+import asyncio
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SERVE = [sys.executable, "-c", "from solver.start import play; play()", "serve"]
+
+
+class Answer(NamedTuple):
+    """A response."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Served:
+    """`ttt4-play serve` as a process: a context manager."""
+
+    def __init__(self, state: Path, *options: str, **environment: str) -> None:
+        """Keep games below `state`; `environment` is added to this process's own."""
+        self.options = options
+        self.environment = {**os.environ, "XDG_STATE_HOME": str(state), **environment}
+        self.port = 0
+        self.log = state / "server.log"
+        state.mkdir(parents=True, exist_ok=True)
+        self.start()
+
+    def __enter__(self) -> "Served":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}"
+
+    @property
+    def said(self) -> str:
+        """What it has written to standard error."""
+        return self.log.read_text(errors="replace")
+
+    def command(self) -> list[str]:
+        """The words that start it."""
+        return SERVE
+
+    def start(self) -> None:
+        """Start it, on the port that it had before if there is one, and wait until it answers."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*self.command(), "--port", str(self.port), *self.options], stdout=subprocess.PIPE, stderr=log,
+                env=self.environment, text=True, start_new_session=True,
+            )  # fmt: skip
+        line = self.process.stdout.readline()
+        found = re.search(r"http://\S+?:(\d+) ", line)
+        assert found, f"no address in {line!r}: {self.said}"
+        self.port = int(found[1])
+
+    def end(self, number: int = signal.SIGINT, within: float = 10.0) -> int:
+        """Send it a signal, and return its exit code and so how it took that."""
+        self.process.send_signal(number)
+        return self.process.wait(within)
+
+    def restart(self) -> None:
+        """Kill it with -9, and start it again on the same port."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.start()
+
+    def ask(
+        self, method: str, path: str, body: Any = None, token: str | None = None, *,
+        source: str = "127.0.0.1", **headers: str,
+    ) -> Answer:  # fmt: skip
+        """Send one request, from an address of this machine, and return the answer; a body not of bytes is JSON."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30, source_address=(source, 0))
+        sent = {"Content-Type": "application/json"} if body is not None else {}
+        sent |= {"Authorization": f"Bearer {token}"} if token else {}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        try:
+            connection.request(method, path, data, sent)
+            response = connection.getresponse()
+            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+        finally:
+            connection.close()
+
+    def raw(self, data: bytes) -> Answer:
+        """Send bytes as they are, and return the answer to the request that they are or are not."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
+            with suppress(ConnectionError):  # the server may have seen enough
+                connection.sendall(data)
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.ask("GET", path, **headers)
+
+    def post(self, path: str, body: Any, token: str | None = None, **headers: str) -> Answer:
+        return self.ask("POST", path, body, token, **headers)
+
+    def begin(self, game: str = "4,4,4", **players: str) -> Any:
+        """Begin a match and return its JSON, tokens included."""
+        answer = self.post("/api/matches", {"game": game, "players": players})
+        assert answer.status == 201, answer
+        return answer.json
+
+    def move(self, match: Any, side: str, version: int, move: str, ident: str | None = None) -> Answer:
+        """Send a move for a side, by default with an id that no other has."""
+        body = {"version": version, "id": ident or os.urandom(8).hex(), "move": move}
+        return self.post(f"/api/matches/{match['id']}/moves", body, match["tokens"][side])
+
+    def wait_for(self, match: Any, version: int, within: float = 10.0) -> Any:
+        """Return the match once it has reached a version."""
+        until = time.monotonic() + within
+        while (now := self.get(f"/api/matches/{match['id']}").json)["version"] < version:
+            assert time.monotonic() < until, f"still at version {now['version']}: {self.said}"
+            time.sleep(0.02)
+        return now
+
+    def memory(self) -> int:
+        """Return the bytes of memory that are resident."""
+        fields = Path(f"/proc/{self.process.pid}/statm").read_text().split()
+        return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def descriptors(self) -> int:
+        """Return how many files and connections are open."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def seconds(self) -> float:
+        """Return the seconds of processor time that it has used, its own and the system's for it."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@asynccontextmanager
+async def serving(app: Any) -> AsyncIterator[int]:
+    """Serve an application from this process, in the loop that runs, and yield the port."""
+    from play.server.serving import listen, server_of
+
+    listening, _ = listen("127.0.0.1", 0)
+    port, server = listening.getsockname()[1], server_of(app)
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        while not server.started:
+            await asyncio.sleep(0.01)
+        yield port
+    finally:
+        server.should_exit = True
+        await running
+
+
+async def asked(
+    port: int, method: str, path: str, body: Any = None, token: str | None = None, **headers: str
+) -> Answer:
+    """Send one request on a connection of its own, and return the answer; for many at once."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        data = b"" if body is None else json.dumps(body).encode()
+        lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Connection: close"]
+        lines += [f"Authorization: Bearer {token}"] if token else []
+        lines += ["Content-Type: application/json", f"Content-Length: {len(data)}"] if body is not None else []
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        writer.write("\r\n".join([*lines, "", ""]).encode() + data)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        named = dict(line.split(": ", 1) for line in head[1:] if line)
+        fields = {name.lower(): value for name, value in named.items()}
+        return Answer(int(head[0].split()[1]), fields, await reader.readexactly(int(fields["content-length"])))
+    finally:
+        writer.close()
+
+
+class Event(NamedTuple):
+    """A server-sent event."""
+
+    kind: str
+    ident: int | None
+    data: Any
+
+
+async def events(port: int, match: str, after: int | None = None) -> AsyncIterator[Event]:
+    """Yield a match's events until the connection ends, resuming after a version if one is given."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        resumed = f"Last-Event-ID: {after}\r\n" if after is not None else ""
+        writer.write(f"GET /api/matches/{match}/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{resumed}\r\n".encode())
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert b" 200 " in head.split(b"\r\n")[0], head
+        fields: dict[str, str] = {}
+        async for line in _lines(reader):
+            name, colon, value = line.partition(":")
+            if colon and name:
+                fields[name] = value.strip()
+            elif not line and "event" in fields:
+                ident = fields.get("id")
+                yield Event(fields["event"], None if ident is None else int(ident), json.loads(fields["data"]))
+                fields = {}
+    finally:
+        writer.close()
+
+
+async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Yield the lines of a body that is sent in chunks."""
+    rest = b""
+    while size := int(await reader.readline() or b"0", 16):
+        rest += (await reader.readexactly(size + 2))[:-2]
+        *whole, rest = rest.split(b"\n")
+        for line in whole:
+            yield line.decode()
