@@ -217,7 +217,8 @@ async def events(port: int, match: str, after: int | None = None) -> AsyncIterat
                 fields[name] = value.strip()
             elif not line and "event" in fields:
                 ident = fields.get("id")
-                yield Event(fields["event"], None if ident is None else int(ident), json.loads(fields["data"]))
+                if fields["event"] != "beat":
+                    yield Event(fields["event"], None if ident is None else int(ident), json.loads(fields["data"]))
                 fields = {}
     finally:
         writer.close()

@@ -1,6 +1,7 @@
 """`ttt4-play serve`: the web server."""
 
 import math
+import os
 import sys
 from typing import Any
 
@@ -14,6 +15,7 @@ from solver.folders import find_store, matches_path
 from solver.games.lines import DEFAULT_GAME
 from solver.games.notation import parse_game
 from solver.games.rules import Rules
+from solver.store.store import missing
 
 PORT = 4444
 
@@ -50,6 +52,9 @@ def serve(
     path = matches_path()
     if path is None:
         raise Ttt4Error("there is no folder to keep games in: set HOME or XDG_STATE_HOME")
+    named = store or os.environ.get("TTT4_STORE")
+    if named and not live and not os.path.exists(named) and not named.endswith(os.sep):
+        raise missing(named, parse_game(DEFAULT_GAME))
     from play.server.app import App  # only now: other commands load nothing of the web
     from play.server.desk import Desk
     from play.server.serving import listen, run
@@ -60,8 +65,6 @@ def serve(
 
 
 def _announce(address: str, store: str | None, live: bool) -> None:
-    import os
-
     game = parse_game(DEFAULT_GAME)
     if not live and not os.path.exists(find_store(game, store)):
         click.echo(f"No store of {game.name}: searching live. For answers at once: ttt4-solve build", err=True)

@@ -5,14 +5,20 @@ the steady rate. Work is let through as long as that time is no further ahead th
 
     a look-up                      1
     a review, a puzzle             5
+    a game's lines                 1 for each 1,000 cells in them
     a batch of n boards            n / 8
     a live search                 50
     a new game                    10
-    a step in a game, a stream     1
+    a step in a game, a stream     1, and 50 for a step where a machine has to search
 """
 
 import ipaddress
 import time
+
+from play.server.problems import Problem
+
+LINES = 1 / 1000
+"""For each cell of a game's lines, where they are told."""
 
 LOOKUP, SEVERAL, BEGIN, SEARCH = 1.0, 5.0, 10.0, 50.0
 BATCH = 1 / 8
@@ -36,6 +42,13 @@ class Allowance:
         self._spares_loopback = rate is None
         self._paid_until: dict[str, float] = {}
 
+    @property
+    def described(self) -> str:
+        """What is allowed, in words."""
+        rate, burst = 1 / self._interval, self._burst / self._interval
+        free = "; requests from the server's own machine are free" if self._spares_loopback else ""
+        return f"Each address may ask for {rate:g} units a second, and for {burst:g} at once{free}."
+
     def charge(self, address: str, cost: float, now: float | None = None) -> float:
         """Charge an address; return 0, or after how many seconds it can afford this, and then nothing is charged."""
         if self._spares_loopback and is_loopback(address):
@@ -54,6 +67,13 @@ class Allowance:
         """Forget the addresses that owe nothing, and if that is not enough, the half that owes least."""
         owing = sorted((until, address) for address, until in self._paid_until.items() if until > now)
         self._paid_until = {address: until for until, address in owing[-_MOST_ADDRESSES // 2 :]}
+
+
+def charge(allowance: Allowance, address: str, cost: float) -> None:
+    """Charge an address for work; raise Problem if it has asked for too much."""
+    wait = allowance.charge(address, cost)
+    if wait:
+        raise Problem(429, "too-many-requests", f"too many requests: try again in {wait:.1f} s", wait=wait)
 
 
 def address_of(scope: dict[str, object]) -> str:

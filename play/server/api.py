@@ -1,30 +1,34 @@
 """The API: what each operation does. play/server/documented.py has the table of them."""
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
 from oracle.oracle import QUICK_CELLS
+from play.match import MOVED, RESIGNED
 from play.records.json_form import record_as_dict
 from play.records.text import Record
-from play.server.allowance import BEGIN, LOOKUP, SEARCH, SEVERAL, Allowance
+from play.server.allowance import BEGIN, LINES, LOOKUP, SEARCH, SEVERAL, Allowance, charge
 from play.server.desk import Desk
 from play.server.events import Streams
 from play.server.games import game_facts, games_served
 from play.server.live import LiveMatch
-from play.server.lookup import Lookup, charge
-from play.server.matches import Matches, require_version
+from play.server.lookup import Lookup
+from play.server.matches import Matches, has_searcher
 from play.server.operations import Reply, Request
 from play.server.problems import Headers, Problem
-from play.server.requests import Batch, Begin, Move, Step, Undo, decoded, read_body
+from play.server.requests import LONGEST_SEED, Batch, Begin, MoveStep, Step, Undo, decoded, read_body
 from play.server.seats import seat_of
 from play.server.worker import Worker
-from play.session import Session
+from solver.errors import GameError
 from solver.games.line_rules import LineRules
-from solver.games.lines import DEFAULT_GAME
+from solver.games.lines import DEFAULT_GAME, SOLVABLE_CELLS
 from solver.store.store import Store
 from solver.text import shown
+
+_VERSION = re.compile(r"[0-9]{1,7}")
 
 
 class Api:
@@ -57,20 +61,35 @@ class Api:
         """Describe a game."""
         charge(self.allowance, request.address, LOOKUP)
         name = request.named["name"]
-        rules = self.desk.rules(name)
+        try:
+            rules = self.desk.rules(name)
+        except GameError as error:
+            raise Problem(404, "no-game", str(error)) from error
         if not isinstance(rules, LineRules):
             return _json({"name": rules.name, "sides": list(rules.sides), "cells": None})
-        return _json(game_facts(rules.game, await self._store_facts(rules)))
+        game = rules.game
+        charge(self.allowance, request.address, sum(map(int.bit_count, game.lines)) * LINES)
+        roster = self.desk.stored(rules)
+        if roster:
+            with Store(roster.oracle().path, game) as store:
+                return _json(game_facts(game, len(store.manifest.symmetries), store.manifest.facts()))
+        if game.cells > SOLVABLE_CELLS:
+            return _json(game_facts(game, None, None))
+        return _json(game_facts(game, json.loads(await self.worker.ask("symmetries", name)), None))
 
     async def puzzle(self, request: Request) -> Reply:
         """Make a puzzle."""
         asked = request.words
-        name, seed = asked.get("game", DEFAULT_GAME), asked.get("seed") or _day(asked.get("date"))
+        name, seed, day = asked.get("game", DEFAULT_GAME), asked.get("seed"), asked.get("date")
         outcome, stars = asked.get("outcome"), asked.get("stars")
         if outcome not in (None, "win", "draw") or stars not in (None, *"12345"):
             raise Problem(400, "bad-query", "outcome is win or draw, and stars a number from 1 to 5")
+        if (seed is not None and day is not None) or len(seed or "") > LONGEST_SEED:
+            raise Problem(400, "bad-query", f"give one of date and seed, and a seed of at most {LONGEST_SEED} letters")
         level = int(stars) if stars else None
-        return await self._worked_out(request.address, "puzzle", name, seed[:80], outcome, level)
+        return await self._worked_out(
+            request.address, "puzzle", name, _day(day) if seed is None else seed, outcome, level
+        )
 
     async def begin(self, request: Request) -> Reply:
         """Begin a match."""
@@ -91,40 +110,37 @@ class Api:
         if request.scope["method"] == "HEAD":
             await self.streams.describe(request.send)
             return
-        after = request.header(b"last-event-id") or request.words.get("after")
-        known = int(after) if after and after.isascii() and after.isdigit() and len(after) < 8 else None
-        await self.streams.follow(live, known, request.receive, request.send)
+        after = request.words.get("after")
+        if after is not None and not _VERSION.fullmatch(after):
+            raise Problem(400, "bad-query", f"after is a version, not {shown(after, 24)}")
+        last = request.header(b"last-event-id") or after
+        known = int(last) if last and _VERSION.fullmatch(last) else None
+        await self.streams.follow(live, known, request.address, request.receive, request.send)
 
     async def move(self, request: Request) -> Reply:
         """Make a move."""
-        live, side, asked = await self._step(request, Move)
+        live, side, asked = await self._step(request, MoveStep)
 
-        def act(draft: Session) -> None:
-            draft.play(side, live.rules.read(asked.move))
-
-        return await self._change(live, side, asked, act)
+        move = live.rules.read(asked.move)
+        name = live.rules.write(move)
+        return Reply(
+            await self.matches.change(
+                live, asked.version, lambda draft: draft.play(side, move), side, asked.id, MOVED, name
+            )
+        )
 
     async def undo(self, request: Request) -> Reply:
         """Take back a move, or ask for it, agree to it or decline it."""
         live, side, asked = await self._step(request, Undo)
-        told = live.told(side, asked.id)
-        if told is not None:
-            return Reply(told)
-        require_version(live, asked.version)
-        if asked.decline:
-            live.say(undo_asked_by=None)
-            return Reply(live.whole, 202)
-        asker = live.undo_asked_by or side
-        if asker == side and live.people - {side}:
-            self.matches.draft(live).undo(side)  # which is refused if there is nothing to take back
-            live.say(undo_asked_by=side)
-            return Reply(live.whole, 202)
-        return await self._change(live, side, asked, lambda draft: draft.undo(asker))
+        body, done = await self.matches.undo(live, asked.version, side, asked.id, asked.agree)
+        return Reply(body, 200 if done else 202)
 
     async def resign(self, request: Request) -> Reply:
         """Give up."""
         live, side, asked = await self._step(request, Step)
-        return await self._change(live, side, asked, lambda draft: draft.resign(side))
+        return Reply(
+            await self.matches.change(live, asked.version, lambda draft: draft.resign(side), side, asked.id, RESIGNED)
+        )
 
     async def rematch(self, request: Request) -> Reply:
         """Begin the match that follows, or find it if the other player has begun it."""
@@ -149,26 +165,19 @@ class Api:
             raise Problem(409, "no-store", f"{game} has no store here, and searching it would take too long")
         return Reply(await self.worker.ask(task, game, *question))
 
-    async def _store_facts(self, rules: LineRules) -> dict[str, Any]:
-        roster = self.desk.stored(rules)
-        if roster is None:
-            return {}
-        with Store(roster.oracle().path, rules.game) as store:
-            return store.manifest.facts()
-
     async def _step(self, request: Request, shape: type[Any]) -> tuple[LiveMatch, str, Any]:
         """Return the match that a request is about, the side that sent it, and what it asks for."""
         charge(self.allowance, request.address, LOOKUP)
         body = await read_body(request.scope, request.receive)
         live = self.matches.find(request.named["id"])
         side = self._seat(live, request)
-        return live, side, decoded(body, shape)
+        asked = decoded(body, shape)
+        if has_searcher(self.desk, live):
+            charge(self.allowance, request.address, SEARCH)
+        return live, side, asked
 
     def _seat(self, live: LiveMatch, request: Request) -> str:
         return seat_of(self.matches.log.secret, live.ident, live.people, request.header(b"authorization"))
-
-    async def _change(self, live: LiveMatch, side: str, asked: Step, act: Callable[[Session], None]) -> Reply:
-        return Reply(await self.matches.change(live, asked.version, act, side, asked.id))
 
     def _seated(self, live: LiveMatch, sides: Sequence[str]) -> Reply:
         """Return a match with the tokens of some of its seats, and where it can be found."""
@@ -189,4 +198,4 @@ def _day(text: str | None) -> str:
     try:
         return (date.fromisoformat(text) if text else datetime.now(UTC).date()).isoformat()
     except ValueError:
-        raise Problem(400, "bad-query", f"date {shown(text)} is no day: write 2026-11-19") from None
+        raise Problem(400, "bad-query", f"date {shown(text)} is not a date: write 2026-11-19") from None

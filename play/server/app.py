@@ -1,4 +1,4 @@
-"""The application: every request comes in here, is checked, and is led to what answers it."""
+"""The application: every request comes in here, is checked, and goes to what answers it."""
 
 import asyncio
 import re
@@ -17,7 +17,7 @@ from play.server.log import Log
 from play.server.matches import Matches
 from play.server.openapi import document
 from play.server.operations import Operation, Request
-from play.server.pages import Pages, send_file
+from play.server.pages import Pages, as_file, send_file
 from play.server.problems import ANYONE, Problem, as_problem, error_reply, json_messages
 from play.server.requests import words_of
 from play.server.worker import Worker
@@ -40,12 +40,13 @@ class App:
         """Serve a desk's games, keep matches in a log, and answer to `hosts` besides addresses and localhost."""
         self.desk = desk
         self.worker = Worker(*desk.settings)
-        self.api = Api(desk, self.worker, Allowance(limit))
+        allowance = Allowance(limit)
+        self.api = Api(desk, self.worker, allowance)
         self.log = Log(log_path)
         self._hosts = {"localhost", *(host.lower() for host in hosts)}
         self._good_hosts: set[bytes] = set()
         self._pages = Pages()
-        self._openapi = document(OPERATIONS)
+        self._openapi = as_file(document(OPERATIONS, allowance), "application/json", ANYONE)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request, or the server's start and end."""
@@ -81,7 +82,7 @@ class App:
         path, method = scope["path"], scope["method"]
         described = path == "/api/openapi.json"
         if described and method in ("GET", "HEAD"):
-            await _send(json_messages(200, self._openapi, [*ANYONE, (b"cache-control", b"no-cache")]), send)
+            await send_file(self._openapi, scope, send)
             return
         operations = TABLE.at(path)
         file = None if operations else self._pages.find(path)

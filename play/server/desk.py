@@ -93,6 +93,10 @@ class Desk:
         """Return the puzzle that a seed makes."""
         return json.dumps(make_puzzle(self.oracle(game), seed, outcome=outcome, stars=stars)._asdict())
 
+    def symmetries(self, game: str) -> str:
+        """Return the number of symmetries of a game of lines."""
+        return json.dumps(len(self.oracle(game).symmetries))
+
     def _rules(self, name: str) -> Rules[Any]:
         if name in self.own:
             return self.own[name]

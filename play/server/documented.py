@@ -1,13 +1,13 @@
-"""The table of all operations: by it requests are led, and from it their documentation is made."""
+"""The table of all operations: requests are routed by it, and the documentation is made from it."""
 
 from play.server.api import Api
 from play.server.operations import Operation, Parameter, Table
-from play.server.requests import Batch, Begin, Move, Step, Undo
+from play.server.requests import Batch, Begin, MoveStep, Step, Undo
 from play.server.shapes import Analysis, Error, GameFacts, GameListed, Match, Puzzle, Review, Seated, StepTaken
 
 _BOARD = "X.../.O../..../...."
 _GAME = Parameter(
-    "rows,columns,k, with ,misere behind it perhaps, or the name of a game from /api/games.", "4,4,4",
+    "rows,columns,k (append ,misere: completing a line loses), or the name of a game from /api/games.", "4,4,4",
     schema={"type": "string", "minLength": 1, "maxLength": 80},
 )  # fmt: skip
 _STEP = {"version": 3, "id": "any-text-of-yours"}
@@ -25,7 +25,7 @@ OPERATIONS = (
     ),
     Operation(
         "POST", "/api/positions", Api.positions,
-        "Up to 1,000 positions of one game: the answers in order, with an error in place of an answer there is none.",
+        "Up to 1,000 positions of one game: the answers in order; an invalid board yields an error in its place.",
         {200: (Analysis, Error)}, body=Batch, example={"game": "4,4,4", "boards": [_BOARD, "XX../O.../..../...."]},
         everywhere=True,
     ),
@@ -35,7 +35,7 @@ OPERATIONS = (
     ),
     Operation(
         "GET", "/api/games/{name}", Api.game, "A game's cells, lines and symmetries, and what its store says.",
-        {200: GameFacts}, everywhere=True,
+        {200: GameFacts}, problems=(404,), everywhere=True,
     ),
     Operation(
         "GET", "/api/puzzle", Api.puzzle,
@@ -62,12 +62,12 @@ OPERATIONS = (
     Operation(
         "POST", "/api/matches/{id}/moves", Api.move,
         "Make a move. A request that was answered before gets the same answer again, and makes no second move.",
-        {200: StepTaken}, body=Move, example={**_STEP, "move": "b3"}, problems=(401, 404, 409, 503), seat=True,
+        {200: StepTaken}, body=MoveStep, example={**_STEP, "move": "b3"}, problems=(401, 404, 409, 503), seat=True,
     ),
     Operation(
         "POST", "/api/matches/{id}/undo", Api.undo,
         "Take back one's last move, and what followed it: at once where one plays machines; else 202 says that the "
-        "other player was asked, who agrees by the same request, or declines.",
+        "other player was asked, who sends `agree`, true or false.",
         {200: StepTaken, 202: Match}, body=Undo, example=_STEP, problems=(401, 404, 409, 503), seat=True,
     ),
     Operation(
@@ -86,8 +86,9 @@ OPERATIONS = (
     ),
     Operation(
         "GET", "/api/matches/{id}/events", Api.events,
-        "Server-sent events: `match` (the whole match), `step` (an event, and where the match stands after it) and "
-        "`notice`. The header Last-Event-ID, or after=VERSION, resumes behind that version.",
+        "Server-sent events: `match` (the whole match), `step` (an event, and where the match stands after it), "
+        "`notice` (an offer to take back, or the match that follows) and, when nothing happens, `beat`. The header "
+        "Last-Event-ID, or after=VERSION, resumes after that version.",
         {200: str}, problems=(404, 503), everywhere=True,
         query={"after": Parameter("The version after which to go on.", schema={"type": "integer", "minimum": 0})},
     ),

@@ -6,20 +6,26 @@ match's bell. There is no queue, so a follower who reads slowly costs nobody els
     event: match     id: version   the whole match: at the start, and wherever something is missing
     event: step      id: version   one event, and where the match stands after it
     event: notice                  an offer to take back, or the match that follows this one
+    event: beat                    nothing happened
 """
 
 import asyncio
 import json
+from collections import Counter
 from typing import Any
 
+from play.server.allowance import is_loopback
 from play.server.live import LiveMatch
 from play.server.problems import ANYONE, Problem
 
 MOST_STREAMS = 4_000
 """How many followers there may be."""
 
-HEARTBEAT = 15.0
-"""After how many quiet seconds a comment is sent, which shows that the connection is alive."""
+MOST_FROM_ONE = 100
+"""How many of them may have one address, if it is not this machine's."""
+
+HEARTBEAT = 5.0
+"""After how many quiet seconds a beat is sent, by which a follower knows that the connection is alive."""
 
 _AT_ONCE = 64
 
@@ -36,13 +42,14 @@ class Streams:
 
     def __init__(self) -> None:
         """Begin without streams."""
-        self._open = 0
+        self._open: Counter[str] = Counter()
 
-    async def follow(self, live: LiveMatch, after: int | None, receive: Any, send: Any) -> None:
+    async def follow(self, live: LiveMatch, after: int | None, address: str, receive: Any, send: Any) -> None:
         """Send a match's events from the one after `after` on, for as long as somebody listens."""
-        if self._open >= MOST_STREAMS:
+        crowded = self._open[address] >= MOST_FROM_ONE and not is_loopback(address)
+        if crowded or self._open.total() >= MOST_STREAMS:
             raise Problem(503, "too-many-streams", "too many browsers are following games: try again soon", wait=5.0)
-        self._open += 1
+        self._open[address] += 1
         wake = asyncio.Event()
         live.followers.add(wake)
         listening = asyncio.create_task(_until_gone(receive))
@@ -52,7 +59,7 @@ class Streams:
         finally:
             live.followers.discard(wake)
             listening.cancel()
-            self._open -= 1
+            self._open -= Counter({address: 1})  # which forgets an address without streams
 
     async def describe(self, send: Any) -> None:
         """Send what a stream begins with, and no events: the answer to HEAD."""
@@ -87,7 +94,7 @@ async def _follow(
             await wake.wait()
             beat.cancel()
             if at == live.version and live.notice == noticed:
-                text = b":\n\n"
+                text = b"event: beat\ndata: 0\n\n"
 
 
 async def _until_gone(receive: Any) -> None:

@@ -35,7 +35,7 @@ def has_store(desk: Desk, game: Game) -> bool:
     return os.path.exists(path) and signed_for(path) in (None, "", game.name)
 
 
-def game_facts(game: Game, store: dict[str, Any]) -> dict[str, Any]:
+def game_facts(game: Game, symmetries: int | None, store: dict[str, Any] | None) -> dict[str, Any]:
     """Return what a game is, cell by cell and line by line, and what its store says of itself."""
     names = [game.cell_name(cell) for cell in range(game.cells)]
     return {
@@ -44,8 +44,8 @@ def game_facts(game: Game, store: dict[str, Any]) -> dict[str, Any]:
         "squares": list(game.squares),
         "cell_names": names,
         "lines": [[names[cell] for cell in cells_of(line)] for line in game.lines],
-        "symmetries": store.get("symmetries"),
-        "store": store or None,
+        "symmetries": symmetries,
+        "store": store,
     }
 
 

@@ -15,6 +15,7 @@ from play.match import Match
 from play.players.player import Player, read_player
 from play.records.json_form import event_dict, event_from, record_as_dict
 from play.records.text import Record
+from play.server.problems import Problem
 from play.session import Session
 from solver.games.line_rules import LineRules, LineState
 from solver.games.rules import Rules, set_up
@@ -37,9 +38,13 @@ class LiveMatch:
         self.followers: set[asyncio.Event] = set()
         self.undo_asked_by: str | None = None
         self.rematch: str | None = None
+        self.asked: set[tuple[str, str]] = set()
         self.machine: asyncio.Task[None] | None = None
         self.used = time.monotonic()
-        self._ids: dict[tuple[str, str], int] = {}
+        self.size = 0
+        self._notices = 0
+        self._ids: dict[tuple[str, str], tuple[int, str, str | None]] = {}
+        self._whole: bytes | None = None
         self.publish(entries[1:])
 
     @property
@@ -58,9 +63,27 @@ class LiveMatch:
         return self.match.to_move is not None and self.match.to_move not in self.people
 
     @property
-    def notice(self) -> dict[str, str | None]:
-        """What followers are told besides events: an offer to take back, and the match that follows this one."""
-        return {"undo_asked_by": self.undo_asked_by, "rematch": self.rematch}
+    def idle(self) -> bool:
+        """Whether nobody follows it, and nobody is about to change it."""
+        return not self.followers and not self.changing.locked() and not self.machine
+
+    @property
+    def notice(self) -> dict[str, Any]:
+        """What followers are told besides events: an offer to take back, and the match that follows this one.
+
+        The number of notices tells which of two is newer. Notices are not in the log: after a restart an offer has to
+        be made again, and other servers on the log do not hear of it.
+        """
+        return {"undo_asked_by": self.undo_asked_by, "rematch": self.rematch, "notices": self._notices}
+
+    @property
+    def whole(self) -> bytes:
+        """The match as it stands, as JSON."""
+        if self._whole is None:
+            record = Record(self.match, self.players)
+            own = {"id": self.name, "players": self.players, "sides": list(self.rules.sides), **self.notice}
+            self._whole = json.dumps({**own, **record_as_dict(record), **self._now()}).encode()
+        return self._whole
 
     def draft(self, machines: Mapping[str, Player]) -> Session:
         """Return a session on a copy of the match, to try a change on."""
@@ -79,23 +102,31 @@ class LiveMatch:
         for entry in map(json.loads, entries):
             self.match.add(event_from(self.rules, entry))
             self.undo_asked_by = None
+            self.asked.clear()
             asked = entry.pop("by", None), entry.pop("id", None)
             self.steps.append(json.dumps({"version": self.version + 1, **entry, **self._now()}).encode())
-            self._ids[asked] = self.version
-        self.whole = self._whole()
+            self.size += len(self.steps[-1])
+            self._ids[asked] = self.version, entry["event"], entry.get("move")
+        self._whole = None
         self.ring()
 
     def say(self, **notice: str | None) -> None:
         """Change what followers are told besides events, and tell them."""
         for name, value in notice.items():
             setattr(self, name, value)
-        self.whole = self._whole()
+        self._notices += 1
+        self._whole = None
         self.ring()
 
-    def told(self, by: str, ident: str) -> bytes | None:
-        """Return the step that this request of a player's has led to already; None if it was not made before."""
-        version = self._ids.get((by, ident))
-        return None if version is None else self.steps[version - 1]
+    def told(self, by: str, ident: str, event: str, move: str | None = None) -> bytes | None:
+        """Return the step that a player's request has led to already; None if it was not made before.
+
+        Raise Problem if the same id was used for another request.
+        """
+        version, *before = self._ids.get((by, ident), (0, event, move))
+        if before != [event, move]:
+            raise Problem(409, "id-reused", f"the id {ident!r} was used for another step: give each its own")
+        return self.steps[version - 1] if version else None
 
     def ring(self) -> None:
         """Wake everybody who follows."""
@@ -113,11 +144,6 @@ class LiveMatch:
             "outcome": outcome and outcome._asdict(),
             "ending": _ending(rules, match.state),
         }
-
-    def _whole(self) -> bytes:
-        record = Record(self.match, self.players)
-        own = {"id": self.name, "players": self.players, "sides": list(self.rules.sides), **self.notice}
-        return json.dumps({**own, **record_as_dict(record), **self._now()}).encode()
 
 
 def _ending(rules: Rules[Any], state: Any) -> list[str]:

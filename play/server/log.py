@@ -7,9 +7,9 @@
     key      `secret`
     value    32 random bytes, from which the seats' tokens follow
 
-A version is written once: who comes second is told that the version is taken. One thread writes. What is asked of
-it while it commits is written in its next commit, so that many matches share one sync. Several servers may use
-the same file.
+A version is written once: a second writer is told that it is taken. One thread writes. What is asked of it while it
+commits is written in its next commit, so that many matches share one sync. Several servers may use the same file;
+each hears of the others' events within a quarter of a second, but not of offers to take back.
 """
 
 import asyncio

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 from zlib import adler32, crc32
 
-from play.server.allowance import BATCH, LOOKUP, SEARCH, Allowance, address_of
+from play.server.allowance import BATCH, LOOKUP, SEARCH, Allowance, address_of, charge
 from play.server.desk import Desk
 from play.server.problems import ANYONE, Problem, as_problem, error_dict, error_reply, json_messages, typed_and_long
 from play.server.requests import Batch, words_of
@@ -77,7 +77,7 @@ class Lookup:
                 await send(body)
                 return
         try:
-            self._charge(address_of(scope), LOOKUP)
+            charge(self._allowance, address_of(scope), LOOKUP)
             start, body = await self._asked(query, scope)
         except Ttt4Error as error:
             start, body = error_reply(as_problem(error))
@@ -85,8 +85,8 @@ class Lookup:
         await send(body)
 
     async def batch(self, asked: Batch, address: str) -> bytes:
-        """Return the answers to boards in order, with an error in place of an answer that there is none."""
-        self._charge(address, max(1.0, len(asked.boards) * BATCH))
+        """Return the answers to boards in order, with an error in place of each invalid board."""
+        charge(self._allowance, address, max(1.0, len(asked.boards) * BATCH))
         game = self._desk.game(asked.game)
         stored = self._desk.stored(self._desk.rules(asked.game)) is not None
         head = f"game={quote(asked.game, safe=',')}&board="
@@ -101,7 +101,7 @@ class Lookup:
                 continue
             try:
                 if not stored:
-                    self._charge(address, SEARCH)
+                    charge(self._allowance, address, SEARCH)
                     if time.monotonic() > deadline:
                         raise Problem(503, "busy", "the batch took too long: ask again for this board", wait=1.0)
                 answers.append(await self._position(query, parse(game, board), stored=stored))
@@ -120,7 +120,7 @@ class Lookup:
         stored = self._desk.stored(rules) is not None
         position = after_moves(game, words["moves"]) if "moves" in words else parse(game, words["board"])
         if not stored:
-            self._charge(address_of(scope), SEARCH)
+            charge(self._allowance, address_of(scope), SEARCH)
         body = await self._position(query, position, stored=stored)
         kept = self._kept.get(query)
         return kept.messages(scope) if kept else json_messages(200, body, [(b"cache-control", b"no-store"), *ANYONE])
@@ -146,9 +146,6 @@ class Lookup:
             old, dropped = self._kept.popitem(last=False)
             self._bytes -= len(old) + len(dropped.body) + _OVERHEAD
 
-    def _charge(self, address: str, cost: float) -> None:
-        charge(self._allowance, address, cost)
-
 
 def _kept(body: bytes) -> Kept:
     etag = b'"%08x%08x"' % (crc32(body), adler32(body))
@@ -157,13 +154,6 @@ def _kept(body: bytes) -> Kept:
 
 def _whole(body: bytes) -> dict[str, Any]:
     return {"type": "http.response.body", "body": body}
-
-
-def charge(allowance: Allowance, address: str, cost: float) -> None:
-    """Charge an address for work; raise Problem if it has asked for too much."""
-    wait = allowance.charge(address, cost)
-    if wait:
-        raise Problem(429, "too-many-requests", f"too many requests: try again in {wait:.1f} s", wait=wait)
 
 
 def _matches(header: bytes, etag: bytes) -> bool:

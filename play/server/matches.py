@@ -1,7 +1,7 @@
 """Matches: begins, finds and changes live matches, and lets the machines in them move.
 
 A change is tried on a copy, written to the log, and only then published. If another server on the same log was
-quicker, its events are taken over, and the change is refused as stale.
+quicker, its events are published, and the change is refused as stale.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
+from play.match import TOOK_BACK
 from play.players.player import PlayerError, read_player
 from play.server.desk import Desk, served_player
 from play.server.live import LiveMatch
@@ -28,14 +29,20 @@ from solver.errors import Ttt4Error
 from solver.games.line_rules import LineRules
 from solver.games.rules import Rules, set_up
 
-MOST_EVENTS = 5_000
-"""How many events a match may have: a game of 400 cells, taken back ten times over."""
+MOST_EVENTS = 2_500
+"""How many events a match may have, not counting its last: a game of 400 cells, taken back five times over."""
 
 LOADED = 1_000
 """How many matches are held in memory, besides those that somebody follows."""
 
+LOADED_BYTES = 32 << 20
+"""How much room their steps may take."""
+
 KEPT_DAYS = 30
 """For how long a match is kept after its last event."""
+
+UNPLAYED_DAYS = 7
+"""For how long a match is kept that nobody has begun to play."""
 
 _WATCHED = 0.25
 """How often, in seconds, the log is looked at for what other servers wrote."""
@@ -56,10 +63,15 @@ class Machine:
         """Return the move that the player with this name makes; called in a thread of its own."""
         rules, matches = self._live.rules, self._matches
         question = (rules.name, rules.encode(state), self._name, f"{self._live.name} {self._live.version}")
-        if searches(matches.desk, rules, self._name):
-            asked = asyncio.run_coroutine_threadsafe(matches.worker.ask("choice", *question), matches.loop)
-            return rules.read(json.loads(asked.result()))
-        return rules.read(json.loads(matches.desk.choice(*question)))
+        try:
+            if searches(matches.desk, rules, self._name):
+                asked = asyncio.run_coroutine_threadsafe(matches.worker.ask("choice", *question), matches.loop)
+                return rules.read(json.loads(asked.result()))
+            return rules.read(json.loads(matches.desk.choice(*question)))
+        except Ttt4Error:
+            raise
+        except Exception as error:  # this machine's failure, and not the player's, who would forfeit
+            raise Problem(503, "failed", f"no move could be chosen: {error}") from error
 
 
 class Matches:
@@ -127,7 +139,7 @@ class Matches:
         if live is None:
             entries = self.log.events(ident) if len(ident) == ID_BYTES else []
             if not entries:
-                raise Problem(404, "no-match", f"there is no match {name[:40]!r}: it may have expired")
+                raise no_match(name)
             live = self._load(ident, entries)
         self._loaded.move_to_end(ident)
         live.used = time.monotonic()
@@ -137,31 +149,69 @@ class Matches:
         """Return the token of a side's seat."""
         return token_of(self.log.secret, live.ident, side)
 
-    async def change(self, live: LiveMatch, version: int, act: Callable[[Session], None], by: str, ident: str) -> bytes:
+    async def change(
+        self, live: LiveMatch, version: int, act: Callable[[Session], None], by: str, ident: str, event: str,
+        move: str | None = None,
+    ) -> bytes:  # fmt: skip
         """Let a player change a match; return the step, or the one that the same request has led to before."""
         async with live.changing:
-            told = live.told(by, ident)
+            told = live.told(by, ident, event, move)
             if told is not None:
                 return told
             require_version(live, version)
-            if version >= MOST_EVENTS:
-                raise Problem(409, "too-long", f"a match has at most {MOST_EVENTS:,} steps: begin another")
-            draft = self.draft(live)
-            act(draft)
-            if not await self._written(live, live.entries_of(draft, by, ident)):
-                told = live.told(by, ident)
-                if told is None:
-                    raise stale(live)
-                return told
-        self._let_machine_move(live)
-        return live.steps[-1]
+            return await self._made(live, act, by, ident, event, move)
+
+    async def undo(
+        self, live: LiveMatch, version: int, side: str, ident: str, agree: bool | None
+    ) -> tuple[bytes, bool]:
+        """Let a player take a move back, ask another to allow that (`agree` is None), or answer that player.
+
+        Return the step and True if a move was taken back; else the match, with what it now offers, and False.
+        """
+        async with live.changing:
+            told = live.told(side, ident, TOOK_BACK)
+            if told is not None:
+                return told, True
+            if (side, ident) in live.asked:
+                return live.whole, False
+            require_version(live, version)
+            asker = live.undo_asked_by
+            if live.rematch:
+                raise Problem(409, "rematch-begun", "a rematch has begun: this match has ended for good")
+            if agree and asker in (None, side):
+                raise Problem(409, "no-offer", "nobody else has asked to take a move back")
+            if agree is None and asker not in (None, side):
+                raise Problem(409, "asked-already", f"{asker} has asked already: agree or decline")
+            if agree is False or (agree is None and live.people - {side}):
+                if agree is None:
+                    self.draft(live).undo(side)  # which is refused if there is nothing to take back
+                live.asked.add((side, ident))
+                live.say(undo_asked_by=side if agree is None else None)
+                return live.whole, False
+            return await self._made(live, lambda draft: draft.undo(asker or side), side, ident, TOOK_BACK), True
 
     def draft(self, live: LiveMatch) -> Session:
         """Return a session on a copy of a match, to try a change on."""
         return live.draft({side: Machine(self, live, side) for side in live.rules.sides if side not in live.people})
 
+    async def _made(
+        self, live: LiveMatch, act: Callable[[Session], None], by: str, ident: str, event: str, move: str | None = None
+    ) -> bytes:
+        """Make a change, with the match's lock held, and return its step."""
+        draft = self.draft(live)
+        act(draft)
+        if live.version >= MOST_EVENTS and draft.match.outcome is None:
+            raise Problem(409, "too-long", f"a match has at most {MOST_EVENTS:,} steps: resign, and begin another")
+        if await self._written(live, live.entries_of(draft, by, ident)):
+            self._let_machine_move(live)
+            return live.steps[-1]
+        told = live.told(by, ident, event, move)
+        if told is None:
+            raise stale(live)
+        return told
+
     async def _written(self, live: LiveMatch, entries: Sequence[bytes]) -> bool:
-        """Write a match's next events and publish them; if somebody was quicker, take over his, and return False."""
+        """Write and publish a match's next events; return False if another server was quicker, and publish its own."""
         if await self.log.append(live.ident, live.version + 1, entries):
             live.publish(entries)
             return True
@@ -173,10 +223,15 @@ class Matches:
         if entries:
             live.publish(entries)
             self._let_machine_move(live)
+        elif not self.log.events(live.ident):
+            self._loaded.pop(live.ident, None)
+            raise no_match(live.name)
 
     async def _begin(self, ident: bytes, rules: Rules[Any], players: dict[str, str], board: str | None) -> LiveMatch:
         if self._count >= MOST_MATCHES:
-            raise Problem(503, "too-many-matches", "too many matches are kept: try again later", wait=60.0)
+            self._count = await asyncio.to_thread(self._drop_old)
+            if self._count >= MOST_MATCHES:
+                raise Problem(503, "too-many-matches", "too many matches are kept: try again later", wait=60.0)
         first = {"game": rules.name, "players": players, "board": board, "created": int(time.time())}
         if await self.log.append(ident, 0, [json.dumps(first).encode()]):
             self._count += 1
@@ -188,12 +243,18 @@ class Matches:
         after = rematch_of(self.log.secret, ident)
         if live.match.outcome and self.log.events(after):
             live.say(rematch=after.hex())
-        for old in list(self._loaded)[: max(0, len(self._loaded) - LOADED)]:
-            idle = self._loaded[old]
-            if not idle.followers and not idle.changing.locked() and not idle.machine:
-                del self._loaded[old]
+        self._forget()
         self._let_machine_move(live)
         return live
+
+    def _forget(self, before: float = 0.0) -> None:
+        """Drop matches from memory that nobody follows: those not used since a time, and as many as take too much."""
+        size = sum(live.size for live in self._loaded.values())
+        for ident, live in list(self._loaded.items())[:-1]:
+            crowded = len(self._loaded) > LOADED or size > LOADED_BYTES
+            if live.idle and (crowded or live.used < before):
+                size -= live.size
+                del self._loaded[ident]
 
     def _let_machine_move(self, live: LiveMatch) -> None:
         if live.machine_to_move and live.machine is None:
@@ -234,32 +295,49 @@ class Matches:
             if self.log.written_elsewhere():
                 behind.update(self._loaded.values())
             for live in [live for live in behind if not live.changing.locked()]:  # else it may be published twice
-                self._catch_up(live)
                 behind.discard(live)
+                try:
+                    self._catch_up(live)
+                except Exception as error:  # the others are to go on
+                    print(f"Error: match {live.name} cannot be followed: {error}", file=sys.stderr)
 
     async def _keep_house(self) -> None:
         """Drop matches that nobody has played for long, and count the others."""
         while True:
             try:
+                self._forget(time.monotonic() - _HOUSEKEEPING)
                 self._count = await asyncio.to_thread(self._drop_old)
-            except Ttt4Error as error:
-                print(f"Error: old matches are still kept: {with_advice(error)}", file=sys.stderr)
+            except Exception as error:  # the next time may be better
+                print(f"Error: old matches are still kept: {error}", file=sys.stderr)
             await asyncio.sleep(_HOUSEKEEPING)
 
     def _drop_old(self) -> int:
-        """Drop old matches, and return how many are left."""
-        oldest = time.time() - KEPT_DAYS * 86400
-        times = {ident: _time_of(first, last) for ident, first, last in self.log.last_events()}
-        old = [ident for ident, at in times.items() if at < oldest and ident not in self._loaded]
+        """Drop matches that are old, have not begun for a week, or are too many; return how many are left."""
+        now = time.time()
+        ages = {ident: (now - _time_of(first, last), first == last) for ident, first, last in self.log.last_events()}
+        idle = sorted(((age, ident, empty) for ident, (age, empty) in ages.items() if ident not in self._loaded))
+        surplus = max(0, len(ages) - MOST_MATCHES * 9 // 10) if len(ages) >= MOST_MATCHES else 0
+        old = {ident for _, ident, _ in idle[len(idle) - surplus :]}
+        old |= {ident for age, ident, empty in idle if age > (UNPLAYED_DAYS if empty else KEPT_DAYS) * 86400}
         if old:
-            self.log.drop(old)
-        return len(times) - len(old)
+            self.log.drop(list(old))
+        return len(ages) - len(old)
+
+
+def has_searcher(desk: Desk, live: LiveMatch) -> bool:
+    """Tell whether some machine in a match has to search."""
+    return any(searches(desk, live.rules, name) for side, name in live.players.items() if side not in live.people)
 
 
 def searches(desk: Desk, rules: Rules[Any], player: str) -> bool:
     """Tell whether a player of a game has to search for its moves, which takes long."""
     kind = read_player(player).kind
     return kind == "search" or (kind in ("oracle", "first") and desk.stored(rules) is None)
+
+
+def no_match(name: str) -> Problem:
+    """Return the problem of a request about a match that is not there."""
+    return Problem(404, "no-match", f"there is no match {name[:40]!r}: it may have expired")
 
 
 def require_version(live: LiveMatch, version: int) -> None:

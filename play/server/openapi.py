@@ -6,7 +6,11 @@ from typing import Any
 
 import msgspec
 
-from play.server.allowance import BURST, RATE
+from play.server.allowance import Allowance
+from play.server.desk import LARGEST_BOARD
+from play.server.events import MOST_FROM_ONE, MOST_STREAMS
+from play.server.log import MOST_MATCHES
+from play.server.matches import KEPT_DAYS, MOST_EVENTS, UNPLAYED_DAYS
 from play.server.operations import Operation, Parameter
 from play.server.shapes import Error
 from solver import __version__
@@ -22,7 +26,7 @@ _WITH_BODY = {413: "The body is larger than 64 kB.", 415: "The body is not appli
 _PROBLEMS = {
     401: "The token is missing, or is not of a seat in this match.",
     403: "The request comes from a page of another origin.",
-    404: "There is no such match, or no such puzzle.",
+    404: "There is no such match, no such game, or no such puzzle.",
     409: "It does not hold: the match has ended, or has another version (then `match` is it as it stands); or the "
     "game has no store that could tell.",
     500: "The game's store cannot be used.",
@@ -34,13 +38,16 @@ _PARTS = {
 }
 _ABOUT = f"""Perfect play as JSON. Every error has one shape: `error` (a word for programs), `message`, `statusCode`.
 
-Requests are charged by their work, {RATE:g} units a second for each address with {BURST:g} at once: a look-up 1,
-a batch of n boards n/8, a puzzle or a review 5, a new game 10, a live search 50. Requests from the same machine are
-free, unless the server was started with --limit. Bodies are at most 64 kB."""
+Requests are charged by their work: a look-up or a step 1 unit, a batch of n boards n/8, a puzzle or a review 5, a new
+game 10, a live search 50, also for a step after which a machine has to search. {{allowed}}
+
+Boards have at most {LARGEST_BOARD} cells, and bodies 64 kB. A match has at most {MOST_EVENTS:,} steps and is kept for
+{KEPT_DAYS} days after the last one, or for {UNPLAYED_DAYS} if nobody moves; {MOST_MATCHES:,} matches are kept in all.
+At most {MOST_STREAMS:,} streams of events are open at once, {MOST_FROM_ONE} from one address."""
 
 
-def document(operations: Sequence[Operation]) -> bytes:
-    """Return the OpenAPI document of some operations."""
+def document(operations: Sequence[Operation], allowance: Allowance) -> bytes:
+    """Return the OpenAPI document of some operations, which charge an allowance."""
     shapes: list[Any] = [Error]
     for operation in operations:
         for shape in (*operation.answers.values(), operation.body):
@@ -59,7 +66,12 @@ def document(operations: Sequence[Operation]) -> bytes:
             described["responses"]["201"]["links"] = links
     whole = {
         "openapi": "3.1.0",
-        "info": {"title": "ttt4", "version": __version__, "description": _ABOUT, "license": {"name": "MIT"}},
+        "info": {
+            "title": "ttt4",
+            "version": __version__,
+            "description": _ABOUT.format(allowed=allowance.described),
+            "license": {"name": "MIT"},
+        },
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": {"seat": {"type": "http", "scheme": "bearer"}}},
     }
@@ -75,7 +87,7 @@ def _described(operation: Operation, schema_of: dict[str, Any]) -> dict[str, Any
         "responses": {str(status): _answer(operation, shape, schema_of) for status, shape in operation.answers.items()},
     }
     problems = {**_ALWAYS, 500: _PROBLEMS[500], **{status: _PROBLEMS[status] for status in operation.problems}}
-    if "search" in operation.about or operation.everywhere:
+    if operation.everywhere or operation.path == "/api/matches":
         problems[503] = _PROBLEMS[503]
     if operation.method == "POST":
         problems |= _WITH_BODY

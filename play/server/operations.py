@@ -1,4 +1,4 @@
-"""Operations: what the API can do. Requests are led by this table, and its documentation is made from it."""
+"""Operations: what the API can do, and how a request finds the one that it is for."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -81,7 +81,7 @@ class Table:
     """Finds operations by path and method."""
 
     def __init__(self, operations: tuple[Operation, ...]) -> None:
-        """Lead requests to these operations."""
+        """Find these operations."""
         self.operations = operations
         self._patterns = [(operation.pattern(), operation) for operation in operations]
 

@@ -19,6 +19,9 @@ MOST_BOARDS = 1000
 _DRAINED = 8 << 20
 """How much of a body that is too large is read and dropped, so that its sender gets to read the answer."""
 
+LONGEST_SEED = 80
+"""The longest seed of a puzzle, in letters."""
+
 T = TypeVar("T")
 Short = Annotated[str, msgspec.Meta(max_length=80)]
 
@@ -45,16 +48,16 @@ class Step(msgspec.Struct, forbid_unknown_fields=True):
     id: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 
-class Move(Step, forbid_unknown_fields=True):
+class MoveStep(Step, forbid_unknown_fields=True):
     """A move."""
 
     move: Short
 
 
 class Undo(Step, forbid_unknown_fields=True):
-    """Take back one's last move: at once from a machine, from a person by asking, or by agreeing to be asked."""
+    """Take back one's last move, which another person has to allow; or allow that (`agree`), or not."""
 
-    decline: bool = False
+    agree: bool | None = None
 
 
 async def read_body(scope: Any, receive: Any) -> bytes:

@@ -7,6 +7,7 @@ import hmac
 from play.server.problems import Problem
 
 TOKEN_BYTES = 18
+_SCHEME = [(b"www-authenticate", b"Bearer")]
 
 
 def token_of(secret: bytes, match: bytes, side: str) -> str:
@@ -22,11 +23,13 @@ def rematch_of(secret: bytes, match: bytes) -> bytes:
 def seat_of(secret: bytes, match: bytes, people: set[str], header: str | None) -> str:
     """Return the side whose token a request has; raise Problem if it has none of this match."""
     if header is None:
-        raise Problem(401, "no-token", "only players may do this: send the seat's token as Authorization: Bearer TOKEN")
-    given = header.removeprefix("Bearer ").strip().encode()
+        message = "only players may do this: send the seat's token as Authorization: Bearer TOKEN"
+        raise Problem(401, "no-token", message, headers=_SCHEME)
+    scheme, _, token = header.partition(" ")
+    given = token.strip().encode() if scheme.lower() == "bearer" else b""
     seats = [side for side in sorted(people) if hmac.compare_digest(token_of(secret, match, side).encode(), given)]
     if not seats:
-        raise Problem(401, "wrong-token", "this token is no seat's in this match")
+        raise Problem(401, "wrong-token", "this token does not belong to a seat in this match", headers=_SCHEME)
     return seats[0]
 
 

@@ -7,10 +7,12 @@ import logging
 import resource
 import socket
 import threading
+import warnings
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
+from ipaddress import ip_address
 from typing import Any
 
 import uvicorn
@@ -27,6 +29,9 @@ _BACKLOG = 2048
 _MOST_HEAD_BYTES = 64 << 10
 """How much of a request's head may come after its first part."""
 
+_SLOWEST = 20.0
+"""How many seconds a request may take to come, head and body."""
+
 _STALLED = 30.0
 """After how many seconds a client who takes nothing of what waits for it is let go."""
 
@@ -41,7 +46,33 @@ class _Protocol(HttpToolsProtocol):
     """HTTP, with our shape of error for what is not HTTP at all, and an end to streams that nobody reads."""
 
     _patience: asyncio.TimerHandle | None = None
+    _coming: asyncio.TimerHandle | None = None
     _head_bytes = 0
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._await_request()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._await_request()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._cancel_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._cancel_waiting()
+
+    def _await_request(self) -> None:
+        """Give a request a while to come whole; afterwards uvicorn's own time for idle connections counts."""
+        self._cancel_waiting()
+        self._coming = self.loop.call_later(_SLOWEST, self.transport.abort)
+
+    def _cancel_waiting(self) -> None:
+        if self._coming:
+            self._coming.cancel()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -92,8 +123,10 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
         listening.listen(_BACKLOG)
     except OSError as error:
         raise CannotListen(f"cannot listen on {host}, port {port}: {error.strerror}") from error
-    name = f"[{host}]" if family == socket.AF_INET6 else host
-    return listening, f"http://{name}:{listening.getsockname()[1]}"
+    name, port = listening.getsockname()[:2]
+    if ip_address(name.partition("%")[0]).is_unspecified:  # all addresses, of which this machine's own works here
+        host = "::1" if ":" in name else "127.0.0.1"
+    return listening, f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def run(app: Any, listening: socket.socket, *, ready: Callable[[], None], open_at: str | None = None) -> None:
@@ -103,6 +136,7 @@ def run(app: Any, listening: socket.socket, *, ready: Callable[[], None], open_a
     if open_at:
         threading.Timer(0.3, webbrowser.open, [open_at]).start()
     ready()
+    warnings.filterwarnings("ignore", "coroutine .* was never awaited")  # a signal may come just before it is
     server_of(app).run(sockets=[listening])
 
 

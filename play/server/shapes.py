@@ -124,6 +124,7 @@ class Match(Standing):
     sides: list[str]
     undo_asked_by: str | None
     rematch: str | None
+    notices: int
     game: str
     board: NotRequired[str]
     tags: dict[str, str]

@@ -23,6 +23,11 @@ _PATIENCE = 60.0
 
 _LONGEST = 1 << 24
 
+_KEEPING = ("puzzle", "review", "symmetries")
+"""The tasks whose answers are kept, because everybody asks the same."""
+
+_KEPT = 500
+
 
 class Worker:
     """Asks a process of its own, which is started when it is first needed, and again if it dies."""
@@ -33,10 +38,13 @@ class Worker:
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
         self._asked: dict[str, asyncio.Task[bytes]] = {}
+        self._kept: dict[str, bytes] = {}
 
     async def ask(self, task: str, *arguments: Any) -> bytes:
         """Return the JSON that a task gives; raise Problem if too many questions wait already."""
         question = json.dumps([task, *arguments])
+        if question in self._kept:
+            return self._kept[question]
         answer = self._asked.get(question)
         if answer is None:
             if len(self._asked) > WAITING:
@@ -44,7 +52,12 @@ class Worker:
                 raise Problem(503, "busy", "too many searches are waiting: try again soon", wait=max(1.0, seconds))
             answer = self._asked[question] = asyncio.create_task(self._answer(question))
             answer.add_done_callback(lambda done: (self._asked.pop(question), done.cancelled() or done.exception()))
-        return await asyncio.shield(answer)  # others may wait for the same answer
+        told = await asyncio.shield(answer)  # others may wait for the same answer
+        if task in _KEEPING:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[question] = told
+        return told
 
     async def close(self) -> None:
         """End the process."""
@@ -57,9 +70,10 @@ class Worker:
     async def _answer(self, question: str) -> bytes:
         async with self._turn:
             for attempt in (1, 2):
-                process = await self._ready()
+                process = None
                 try:
                     async with asyncio.timeout(self._settings[2] * 50 + _PATIENCE):
+                        process = await self._ready()
                         process.stdin.write(question.encode() + b"\n")  # type: ignore[union-attr]  # it is a pipe
                         await process.stdin.drain()  # type: ignore[union-attr]
                         line = await process.stdout.readline()  # type: ignore[union-attr]
@@ -67,7 +81,7 @@ class Worker:
                     line = b""
                 if line.endswith(b"\n"):
                     return _unpacked(line)
-                if process.returncode is None:
+                if process and process.returncode is None:
                     process.kill()
                 self._process = None
                 print(f"Error: the search process ended (attempt {attempt})", file=sys.stderr)
@@ -87,7 +101,7 @@ def work() -> None:
     warnings.simplefilter("ignore", SearchingLive)
     store, live, seconds = json.loads(sys.argv[1])
     desk = Desk(store, live=live, seconds=seconds)
-    tasks = {task.__name__: task for task in (desk.position, desk.choice, desk.review, desk.puzzle)}
+    tasks = {task.__name__: task for task in (desk.position, desk.choice, desk.review, desk.puzzle, desk.symmetries)}
     for line in sys.stdin:
         task, *arguments = json.loads(line)
         try:

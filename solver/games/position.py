@@ -130,7 +130,7 @@ def after_moves(game: Game, text: str) -> Position:
         try:
             position = position.play(game.cell(name))
         except BoardError as error:
-            raise BoardError(f"move {number}, {name!r}: {error}") from None
+            raise BoardError(f"move {number}, {shown(name, 24)}: {error}") from None
     return check(position)
 
 

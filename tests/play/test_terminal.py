@@ -186,7 +186,7 @@ def test_an_option_before_a_subcommand_is_refused_with_advice_that_works(
     option: str, name: str, run: Callable[..., Any]
 ) -> None:
     given = [option, *VALUES[option]]
-    before, behind = run(main, *given, name), run(main, name, *given)
+    before, behind = run(main, *given, name), run(main, name, *given, "--help")
     assert (before.code, before.out) == (2, "")
     refusal = before.err.splitlines()[-1]
     if "No such option" in behind.err:

@@ -62,7 +62,7 @@ def killed_builds(game: Game, path: Path, moments: int) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(("name", "moments"), [("store3", 60), ("store4", 40)])
+@pytest.mark.parametrize(("name", "moments"), [("store3", 60), ("store4", 12), pytest.param("store4", 60, marks=pytest.mark.slow)])
 def test_a_build_killed_at_any_moment_leaves_the_old_store_whole(
     name: str, moments: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -341,7 +341,7 @@ def flipped_kernels(cache: Path, count: int) -> Iterator[tuple[Path, int]]:
         yield file, rng.randrange(8 * file.stat().st_size)
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [3, pytest.param(60, marks=pytest.mark.slow)])
 def test_a_flipped_bit_in_a_cached_kernel_changes_nothing(count: int, tmp_path: Path, store3: Path) -> None:
     from solver.kernels.cache import CACHE
 

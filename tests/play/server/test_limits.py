@@ -1,0 +1,221 @@
+"""The allowance: a token bucket for each address, what each kind of work costs, and what a refusal says."""
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from web import Answer, Served
+
+from play.server.allowance import BATCH, BURST, RATE, Allowance, address_of
+from play.server.requests import MOST_BOARDS
+
+BOARD = "X.../.O../..../...."
+ONE = f"/api/position?board={BOARD}"
+COSTLIEST = MOST_BOARDS * BATCH
+
+
+class Bucket:
+    """The slow, obvious twin: a bucket of tokens for each address, which fills at a steady rate."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+        self.most = max(BURST, 10 * rate)
+        self.tokens: dict[str, float] = defaultdict(lambda: self.most)
+        self.filled: dict[str, float] = defaultdict(float)
+
+    def charge(self, address: str, cost: float, now: float) -> float:
+        """Take tokens, and return 0; or after how many seconds there are enough, and then none is taken."""
+        more = (now - self.filled[address]) * self.rate
+        self.tokens[address] = min(self.most, self.tokens[address] + more)
+        self.filled[address] = now
+        if self.tokens[address] < cost:
+            return (cost - self.tokens[address]) / self.rate
+        self.tokens[address] -= cost
+        return 0.0
+
+
+class Ask(NamedTuple):
+    """An address asks for work, some time after the one before it."""
+
+    after: float
+    address: str
+    cost: float
+
+
+# Powers of two, and times and costs that are few binary digits long: all sums are exact, so the twins cannot differ.
+RATES = [1, 2, 64, 1024]
+asks = st.builds(
+    Ask,
+    after=st.integers(0, 2**12).map(lambda ticks: ticks / 64),
+    address=st.sampled_from(["1.2.3.4", "1.2.3.5", "2001:db8::"]),
+    cost=st.integers(1, 8 * 700).map(lambda eighths: eighths / 8),
+)
+
+
+@given(st.sampled_from(RATES), st.lists(asks, max_size=60))
+def test_it_lets_through_what_a_bucket_of_tokens_does(rate: float, sequence: list[Ask]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: the allowance is a token bucket for each address
+    allowance, bucket, now = Allowance(rate), Bucket(rate), 0.0
+    for after, address, cost in sequence:
+        now += after
+        assert allowance.charge(address, cost, now) == bucket.charge(address, cost, now)
+
+
+@given(st.floats(1, 10_000), st.lists(asks, max_size=60))
+def test_no_address_gets_more_than_the_burst_and_the_rate(rate: float, sequence: list[Ask]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: in any time an address gets at most the burst and what the rate adds to it
+    allowance, now, got = Allowance(rate), 0.0, defaultdict(float)
+    for after, address, cost in sequence:
+        now += after
+        got[address] += 0 if allowance.charge(address, cost, now) else cost
+        assert got[address] <= max(BURST, 10 * rate) + rate * now + 1e-6
+
+
+@given(st.floats(1, 10_000), st.lists(asks, min_size=1, max_size=60))
+def test_it_is_enough_to_wait_as_long_as_a_refusal_says(rate: float, sequence: list[Ask]) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: the same request after the time that a refusal names is let through
+    allowance, now = Allowance(rate), 0.0
+    for after, address, cost in sequence:
+        now += after
+        cost = min(cost, COSTLIEST)
+        wait = allowance.charge(address, cost, now)
+        if wait:
+            now += wait + 1e-9
+            assert allowance.charge(address, cost, now) == 0
+
+
+@given(asks, st.integers(1, 20))
+def test_a_refusal_costs_nothing(ask: Ask, refusals: int) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: a request that is refused changes nothing
+    allowance = Allowance(1)
+    assert allowance.charge(ask.address, BURST, 0.0) == 0
+    waits = {allowance.charge(ask.address, ask.cost, 0.0) for _ in range(refusals)}
+    assert waits == {ask.cost}
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "::1"])
+def test_this_machine_is_limited_only_if_a_limit_is_given(address: str) -> None:
+    free, limited = Allowance(), Allowance(RATE)
+    assert not any(free.charge(address, BURST, 0.0) for _ in range(100))
+    assert [bool(limited.charge(address, BURST, 0.0)) for _ in range(3)] == [False, True, True]
+    assert [bool(free.charge("192.168.1.4", BURST, 0.0)) for _ in range(2)] == [False, True]
+
+
+def test_of_too_many_addresses_those_that_owe_most_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("play.server.allowance._MOST_ADDRESSES", 100)
+    allowance = Allowance(1)
+    assert allowance.charge("greedy", BURST, 0.0) == 0
+    for number in range(10_000):
+        assert allowance.charge(f"address {number}", 1.0, number / 1000) == 0
+        assert len(allowance._paid_until) <= 100
+    assert allowance.charge("greedy", 11.0, 10.0) > 0
+
+
+@pytest.mark.parametrize(
+    ("client", "address"),
+    [
+        (("192.168.1.4", 5), "192.168.1.4"),
+        (("::1", 5), "::1"),
+        (("2001:db8:1:2:3:4:5:6", 5), "2001:db8:1:2::"),
+        (("2001:db8:1:2:ffff::", 5), "2001:db8:1:2::"),
+        (("fe80::1%eth0", 5), "fe80::"),
+        (("::ffff:192.168.1.4", 5), "192.168.1.4"),
+        (("::ffff:127.0.0.1", 5), "127.0.0.1"),
+        (["10.0.0.1", 5], "10.0.0.1"),
+        (None, ""),
+    ],
+)
+def test_work_is_charged_to_the_address_and_of_ipv6_to_the_network(client: object, address: str) -> None:
+    assert address_of({"client": client}) == address
+    assert address_of({}) == ""
+
+
+@pytest.fixture
+def limited(serve: Callable[..., Served]) -> Served:
+    """A server that allows 1 unit a second, and 500 at once, to every address; all of 127.0.0.0/8 is this machine."""
+    return serve("--limit", "1", "--time", "0.05")
+
+
+def batch(served: Served, count: int, source: str) -> Answer:
+    return served.ask("POST", "/api/positions", {"boards": [BOARD] * count}, source=source)
+
+
+def spend(served: Served, units: int, source: str) -> None:
+    """Ask for as much work, by batches."""
+    for boards in [1000] * (units // 125) + [units % 125 * 8] * bool(units % 125):
+        assert batch(served, boards, source).status == 200
+
+
+def is_too_many(answer: Answer) -> bool:
+    """Whether a request was refused as one too many, which is said in the shape of all errors."""
+    if answer.status != 429:
+        return False
+    assert set(answer.json) == {"error", "message", "statusCode"}
+    assert (answer.json["error"], answer.json["statusCode"]) == ("too-many-requests", 429)
+    assert answer.headers["cache-control"] == "no-store"
+    return int(answer.headers["retry-after"]) >= 1
+
+
+WORK: list[tuple[float, str, str, object]] = [
+    (1, "GET", ONE, None),
+    (1, "GET", "/api/position?board=", None),  # one that is refused is charged too
+    (1, "GET", "/api/games", None),
+    (1.04, "GET", "/api/games/4,4,4", None),  # ten lines of four cells
+    (6.76, "GET", "/api/games/20,20,5", None),  # 1,152 lines of five
+    (5, "GET", "/api/puzzle?seed=1", None),
+    (10, "POST", "/api/matches", {}),
+    (1, "POST", "/api/positions", {"boards": [BOARD] * 8}),
+    (50, "POST", "/api/positions", {"boards": [BOARD] * 400}),
+    (51, "GET", "/api/position?game=6,7,4&board=42", None),  # a look-up, and a search for it
+    (51, "POST", "/api/positions", {"game": "6,7,4", "boards": ["42"]}),
+]
+
+
+def test_work_costs_what_the_documentation_says(limited: Served) -> None:
+    for number, (cost, method, path, body) in enumerate(WORK, 2):
+        source, started, found = f"127.0.0.{number}", time.monotonic(), 0
+        left = math.ceil(9 * cost)
+        spend(limited, int(BURST) - left, source)
+        while not is_too_many(answer := limited.ask(method, path, body, source=source)):
+            if isinstance(answer.json, list) and answer.json[0].get("statusCode") == 429:
+                break  # the batch is let through, and not the search for its board
+            found += 1
+        assert 9 <= found <= (left + time.monotonic() - started) / cost, path
+
+
+def test_a_page_of_another_origin_may_read_that_it_asks_too_much_where_it_may_read(limited: Served) -> None:
+    spend(limited, 500, "127.0.0.1")
+    for method, path, body in (("GET", ONE, None), ("POST", "/api/positions", {"boards": [BOARD] * 80})):
+        answer = limited.ask(method, path, body, Origin="http://a.example")
+        assert is_too_many(answer)
+        assert answer.headers["access-control-allow-origin"] == "*"
+    answer = limited.post("/api/matches", {})
+    assert is_too_many(answer)
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_an_answer_that_is_kept_is_charged_too_and_a_page_is_not(limited: Served) -> None:
+    etag = limited.get(ONE).headers["etag"]
+    spend(limited, 499, "127.0.0.1")
+    assert any(is_too_many(limited.get(ONE, If_None_Match=etag)) for _ in range(20))
+    assert limited.get("/").status == limited.get("/api/openapi.json").status == 200
+
+
+def test_it_is_enough_to_wait_as_long_as_retry_after_says(serve: Callable[..., Served]) -> None:
+    served = serve("--limit", "64")
+    spend(served, 640, "127.0.0.1")
+    answer = batch(served, 320, "127.0.0.1")  # 40 units
+    assert is_too_many(answer)
+    assert int(answer.headers["retry-after"]) == 1
+    time.sleep(int(answer.headers["retry-after"]))
+    assert batch(served, 320, "127.0.0.1").status == 200
+
+
+def test_this_machine_is_not_limited_unless_it_is_said(server: Served) -> None:
+    spend(server, 700, "127.0.0.1")
+    assert server.get(ONE).status == 200

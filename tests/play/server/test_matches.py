@@ -1,0 +1,634 @@
+"""Matches over HTTP: begun, played, taken back, resigned, begun again and reviewed, and only by who sits there."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web import Answer, Served
+
+from oracle.oracle import Oracle
+from play.records.json_form import record_as_dict, record_from_json
+from play.review import review_match
+from play.server.desk import review_dict
+
+PEOPLE = {"X": "human", "O": "human"}
+AGAINST_MACHINE = {"X": "human", "O": "oracle"}
+WON_BY_X = ["a1", "a2", "b1", "b2", "c1"]  # of 3,3,3
+NIM = str(Path(__file__).parent.parent)
+OWN_STANDING = ("version", "state", "to_move", "outcome")
+WRONG = {"none": None, "empty": "", "foreign": "AAAAAAAAAAAAAAAAAAAAAAAA", "not ASCII": "\xff\xe9", "long": "A" * 4000}
+
+
+def state_of(server: Served, match: Any) -> Any:
+    answer = server.get(f"/api/matches/{match['id']}")
+    assert answer.status == 200, answer
+    return answer.json
+
+
+def step(server: Served, match: Any, what: str, side: str, version: int, **body: Any) -> Answer:
+    """Send a step of a side's, such as `undo`, by default with an id that follows from what it is."""
+    sent = {"version": version, "id": f"{what} {side} {version}", **body}
+    return server.post(f"/api/matches/{match['id']}/{what}", sent, match["tokens"][side])
+
+
+def play(server: Served, match: Any, moves: list[str], version: int = 0) -> Any:
+    """Make moves by turns, X first, and return the last step."""
+    for at, move in enumerate(moves):
+        answer = server.move(match, "XO"[at % 2], version + at, move)
+        assert answer.status == 200, answer
+    return answer.json
+
+
+def error_of(answer: Answer) -> tuple[int, str]:
+    """Return an error's status and kind, which has the one shape that every error has."""
+    assert answer.json["statusCode"] == answer.status
+    assert answer.json["message"]
+    return answer.status, answer.json["error"]
+
+
+# Beginning
+
+
+def test_a_match_begins_at_version_0_with_a_token_for_each_seat_and_says_where_it_is(server: Served) -> None:
+    answer = server.post("/api/matches", {"game": "3,3,3", "players": PEOPLE})
+    match, here = answer.json, f"/api/matches/{answer.json['id']}"
+    assert (answer.status, answer.headers["location"]) == (201, here)
+    assert (match["version"], match["to_move"], match["players"], match["outcome"]) == (0, "X", PEOPLE, None)
+    assert list(match["tokens"]) == ["X", "O"]
+    assert len({*match["tokens"].values()}) == 2
+    assert all(len(token) == 24 for token in match["tokens"].values())
+    seats = {side: f"/match/{match['id']}#{side}.{token}" for side, token in match["tokens"].items()}
+    assert match["links"] == {
+        "match": here, "events": f"{here}/events", "watch": f"/match/{match['id']}", "seats": seats,
+    }  # fmt: skip
+
+
+def test_an_empty_wish_is_the_default_game_between_two_people(server: Served) -> None:
+    match = server.post("/api/matches", {}).json
+    assert (match["game"], match["players"], list(match["tokens"])) == ("4,4,4", PEOPLE, ["X", "O"])
+
+
+@pytest.mark.parametrize("side", ["X", "O"])
+def test_a_machine_has_no_token_and_who_is_not_named_is_a_person(side: str, server: Served) -> None:
+    match = server.begin("3,3,3", **{side: " random "})
+    other = {"X": "O", "O": "X"}[side]
+    assert list(match["tokens"]) == list(match["links"]["seats"]) == [other]
+    assert match["players"] == {**PEOPLE, side: "random"}
+
+
+def test_no_two_matches_share_an_id_or_a_token(server: Served) -> None:
+    begun = [server.begin("3,3,3") for _ in range(20)]
+    assert len({match["id"] for match in begun}) == 20
+    assert len({token for match in begun for token in match["tokens"].values()}) == 40
+
+
+def test_a_match_can_begin_from_a_board(server: Served) -> None:
+    match = server.post("/api/matches", {"game": "3,3,3", "board": "X../.O./..."}).json
+    assert (match["board"], match["state"], match["version"]) == ("X../.O./...", "X../.O./...", 0)
+    assert server.move(match, "X", 0, "b2").status == 400
+    assert server.move(match, "X", 0, "c3").json["state"] == "X../.O./..X"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "said"),
+    [
+        ({"players": {"Z": "human"}}, "bad-side", "the sides are X, O"),
+        ({"players": {"X": "random", "O": "oracle"}}, "bad-player", "at least one player be human"),
+        ({"players": {"X": "me"}}, "bad-player", "no player 'me'"),
+        ({"players": {"X": "oracle:11"}}, "bad-player", "oracle:0 to oracle:10"),
+        ({"players": {"X": "mine:Perfect"}}, "bad-player", "not served"),
+        ({"game": "mine:Game"}, "bad-game", "no game 'mine:Game' is served"),
+        ({"game": "./mine.toml"}, "bad-game", "no game './mine.toml' is served"),
+        ({"game": "30,30,5"}, "bad-game", "at most 400 are served"),
+        ({"game": "4,4"}, "bad-game", "'4,4'"),
+        ({"game": "3,3,3", "board": "XXX/OO./..."}, "bad-board", "is a finished game: X completed a line"),
+        ({"game": "3,3,3", "board": "XXO/OOX/XXO"}, "bad-board", "is a finished game: the board is full"),
+        ({"game": "3,3,3", "board": "XX./.../..."}, "bad-board", "XX./.../..."),
+        ({"game": "3,3,3", "board": ""}, "bad-board", "''"),
+        ({"player": {}}, "bad-body", "unknown field `player`"),
+        ({"players": {"X": 3}}, "bad-body", "Expected `str`"),
+        ([], "bad-body", "Expected `object`"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_begun_is_refused_with_the_reason(body: Any, kind: str, said: str, server: Served) -> None:
+    answer = server.post("/api/matches", body)
+    assert error_of(answer) == (400, kind)
+    assert said in answer.json["message"]
+
+
+@pytest.mark.parametrize("name", ["0000000000000000", "zz", "00", "0" * 40, "%00", "secret"])
+def test_a_match_that_is_not_there_is_404_whatever_is_asked_of_it(name: str, server: Served) -> None:
+    token = server.begin()["tokens"]["X"]
+    paths = [("GET", ""), ("GET", "/events"), ("GET", "/review"), ("POST", "/moves"), ("POST", "/rematch")]
+    for method, path in paths:
+        body = {"version": 0, "id": "a", "move": "a1"} if method == "POST" else None
+        assert error_of(server.ask(method, f"/api/matches/{name}{path}", body, token)) == (404, "no-match")
+
+
+# Moves
+
+
+def test_a_move_is_answered_with_the_step_and_shown_to_everybody(server: Served) -> None:
+    match = server.begin("3,3,3")
+    taken = server.move(match, "X", 0, "b2").json
+    now = state_of(server, match)
+    assert (taken["event"], taken["side"], taken["move"], taken["version"]) == ("moved", "X", "b2", 1)
+    assert now["events"] == [{name: taken[name] for name in ("event", "side", "move", "time")}]
+    assert {name: taken[name] for name in OWN_STANDING} == {name: now[name] for name in OWN_STANDING}
+    assert (now["state"], now["to_move"], now["moves"]) == (".../.X./...", "O", ["b2"])
+    assert (taken["legal"], now["legal"]) == (["a1", "b1", "c1", "a2", "c2", "a3", "b3", "c3"],) * 2
+
+
+def test_the_last_step_of_a_game_says_how_it_ended_and_on_which_cells(server: Served) -> None:
+    match = server.begin("3,3,3")
+    last = play(server, match, WON_BY_X)
+    assert last["outcome"] == {"winner": "X", "reason": "X completed a line"}
+    assert (last["to_move"], last["legal"], last["ending"]) == (None, [], ["a1", "b1", "c1"])
+    assert state_of(server, match)["result"] == "1-0"
+    assert error_of(server.move(match, "O", 5, "c3")) == (409, "refused-step")
+
+
+@pytest.mark.parametrize("version", [0, 1, 3, 1_000_000])
+def test_a_step_for_another_version_is_409_with_the_match_as_it_stands(version: int, server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["a1", "b2"])
+    now = state_of(server, match)
+    for what, side in (("moves", "X"), ("undo", "X"), ("resign", "O")):
+        answer = step(server, match, what, side, version, **({"move": "c3"} if what == "moves" else {}))
+        assert error_of(answer) == (409, "stale-version")
+        assert answer.json["match"] == now == state_of(server, match)
+
+
+@pytest.mark.parametrize(
+    ("side", "move", "expected"),
+    [("O", "a1", 409), ("X", "b2", 400), ("X", "d4", 400), ("X", "", 400), ("X", "b2 b3", 400), ("X", "\x00", 400)],
+)
+def test_a_move_that_the_rules_refuse_changes_nothing(side: str, move: str, expected: int, server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["b2", "c3"])
+    now = state_of(server, match)
+    assert error_of(server.move(match, side, 2, move))[0] == expected
+    assert state_of(server, match) == now
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"version": 0, "move": "a1"},
+        {"version": 0, "id": "", "move": "a1"},
+        {"version": 0, "id": "a" * 65, "move": "a1"},
+        {"version": 0, "id": 7, "move": "a1"},
+        {"version": "0", "id": "a", "move": "a1"},
+        {"version": 0.5, "id": "a", "move": "a1"},
+        {"version": -1, "id": "a", "move": "a1"},
+        {"version": 10**30, "id": "a", "move": "a1"},
+        {"version": True, "id": "a", "move": "a1"},
+        {"version": 0, "id": "a", "move": None},
+        {"version": 0, "id": "a", "move": "a1", "side": "X"},
+    ],
+)
+def test_a_body_of_another_shape_is_400_and_changes_nothing(body: Any, server: Served) -> None:
+    match = server.begin("3,3,3")
+    assert error_of(server.post(f"/api/matches/{match['id']}/moves", body, match["tokens"]["X"])) == (400, "bad-body")
+    assert state_of(server, match)["version"] == 0
+
+
+# Retries
+
+
+def test_a_repeated_id_gets_the_same_bytes_and_makes_no_second_move_even_after_later_moves(server: Served) -> None:
+    match = server.begin("3,3,3")
+    first = server.move(match, "X", 0, "a1", "mine")
+    assert server.move(match, "X", 0, "a1", "mine")[::2] == first[::2]
+    play_on = server.move(match, "O", 1, "b2", "mine")
+    assert (play_on.status, play_on.json["move"]) == (200, "b2"), "the other player may use the same id"
+    server.move(match, "X", 2, "c3", "next")
+    now = state_of(server, match)
+    for version in (0, 3, 99):
+        again = server.move(match, "X", version, "a1", "mine")
+        assert (again.status, again.body) == (200, first.body)
+    assert state_of(server, match) == now
+
+
+def test_an_id_that_was_used_for_another_step_is_refused(server: Served) -> None:
+    match = server.begin("3,3,3")
+    server.move(match, "X", 0, "a1", "mine")
+    server.move(match, "O", 1, "b2")
+    assert error_of(server.move(match, "X", 2, "c3", "mine")) == (409, "id-reused")
+    for what in ("undo", "resign"):
+        assert error_of(step(server, match, what, "X", 2, id="mine")) == (409, "id-reused")
+    assert state_of(server, match)["version"] == 2
+
+
+def test_an_id_whose_step_was_refused_may_be_used_again(server: Served) -> None:
+    match = server.begin("3,3,3")
+    assert server.move(match, "X", 0, "z9", "mine").status == 400
+    assert server.move(match, "X", 7, "a1", "mine").status == 409
+    assert server.move(match, "X", 0, "a1", "mine").json["version"] == 1
+
+
+@pytest.mark.parametrize("what", ["undo", "resign"])
+def test_every_step_can_be_retried(what: str, server: Served) -> None:
+    match = server.begin(**AGAINST_MACHINE)
+    server.move(match, "X", 0, "b2")
+    server.wait_for(match, 2)
+    first, again = (step(server, match, what, "X", 2) for _ in range(2))
+    assert (first.status, again.status) == (200, 200)
+    assert first.body == again.body
+    assert state_of(server, match)["version"] == first.json["version"]
+
+
+def test_the_match_and_the_answers_to_repeated_ids_outlive_a_kill(serve: Callable[..., Served]) -> None:
+    server = serve()
+    match, machine = server.begin("3,3,3"), server.begin(**AGAINST_MACHINE)
+    first = server.move(match, "X", 0, "a1", "mine")
+    server.move(match, "O", 1, "b2")
+    server.move(machine, "X", 0, "b2")
+    server.wait_for(machine, 2)
+    undone = step(server, machine, "undo", "X", 2)
+    resigned = step(server, match, "resign", "O", 2)
+    before = [state_of(server, each) for each in (match, machine)]
+    server.restart()
+    assert [state_of(server, each) for each in (match, machine)] == before
+    assert server.move(match, "X", 0, "a1", "mine").body == first.body
+    assert step(server, machine, "undo", "X", 2).body == undone.body
+    assert step(server, match, "resign", "O", 2).body == resigned.body
+    assert [state_of(server, each) for each in (match, machine)] == before
+
+
+# Seats
+
+
+def test_without_the_seat_s_own_token_nothing_can_be_changed(server: Served) -> None:
+    match, other = server.begin(**AGAINST_MACHINE), server.begin(**AGAINST_MACHINE)
+    now = state_of(server, match)
+    tokens = {**WRONG, "another match's": other["tokens"]["X"], "cut": match["tokens"]["X"][:-1]}
+    for why, token in tokens.items():
+        for what in ("moves", "undo", "resign", "rematch"):
+            body = {"version": 0, "id": "a", **({"move": "a1"} if what == "moves" else {})}
+            kind = "wrong-token" if token else "no-token"
+            answer = server.post(f"/api/matches/{match['id']}/{what}", body, token)
+            assert error_of(answer) == (401, kind), (why, what)
+    assert state_of(server, match) == now
+
+
+def test_the_token_is_of_no_use_outside_the_header(server: Served) -> None:
+    match = server.begin("3,3,3")
+    path, token = f"/api/matches/{match['id']}/moves", match["tokens"]["X"]
+    body = {"version": 0, "id": "a", "move": "a1"}
+    assert server.post(f"{path}?token={token}", body).status == 400
+    assert server.post(path, body, Cookie=f"token={token}").status == 401
+    assert server.post(path, {**body, "token": token}).status == 401
+    assert server.ask("POST", path, body, Authorization=token.join(("Basic ", ""))).status == 401
+    assert state_of(server, match)["version"] == 0
+
+
+def test_nobody_moves_for_another_with_a_token_of_his_own(server: Served) -> None:
+    match = server.begin("3,3,3")
+    path = f"/api/matches/{match['id']}/moves"
+    answer = server.post(path, {"version": 0, "id": "a", "move": "a1"}, match["tokens"]["O"])
+    assert error_of(answer) == (409, "refused-step")
+    assert "it is X's turn, not O's" in answer.json["message"]
+    assert state_of(server, match)["version"] == 0
+
+
+def test_tokens_appear_only_in_the_answer_that_gives_them(serve: Callable[..., Served]) -> None:
+    server = serve()
+    match = server.begin("3,3,3")
+    play(server, match, WON_BY_X)
+    next_one = server.post(f"/api/matches/{match['id']}/rematch", {}, match["tokens"]["X"]).json
+    here = f"/api/matches/{match['id']}"
+    server.post(f"{here}/moves", b"{", match["tokens"]["X"])
+    server.post(f"{here}/nothing", {}, match["tokens"]["X"])
+    shown = [server.get(path).body for path in (here, f"{here}/review", f"/api/matches/{next_one['id']}")]
+    shown += [step(server, match, "undo", "X", 5).body, server.move(match, "X", 0, "a1").body]
+    said = b"".join(shown) + server.said.encode()
+    kept = b"".join(path.read_bytes() for path in (server.log.parent / "ttt4").iterdir())
+    for token in (*match["tokens"].values(), *next_one["tokens"].values()):
+        assert token.encode() not in said
+        assert token.encode() not in kept, "tokens follow from the secret, and are not kept"
+
+
+# Taking back
+
+
+def test_against_a_machine_undo_takes_back_at_once_to_one_s_own_move(server: Served) -> None:
+    match = server.begin(**AGAINST_MACHINE)
+    play(server, match, ["b2"])
+    server.wait_for(match, 2)
+    answer = step(server, match, "undo", "X", 2)
+    now = state_of(server, match)
+    assert (answer.status, answer.json["version"], answer.json["event"]) == (200, 4, "took back")
+    assert (now["version"], now["moves"], now["to_move"]) == (4, [], "X")
+    assert [event["event"] for event in now["events"]] == ["moved", "moved", "took back", "took back"]
+
+
+def test_a_lost_game_against_a_machine_can_be_taken_back_too(server: Served) -> None:
+    match = server.begin(**AGAINST_MACHINE)
+    step(server, match, "resign", "X", 0)
+    assert state_of(server, match)["outcome"]["winner"] == "O"
+    assert step(server, match, "undo", "X", 1).json["to_move"] == "X"
+    assert server.move(match, "X", 2, "b2").status == 200
+
+
+def test_undo_is_refused_when_there_is_nothing_to_take_back(server: Served) -> None:
+    alone, both = server.begin(O="oracle"), server.begin("3,3,3")
+    second = server.begin(X="oracle")
+    server.wait_for(second, 1)
+    play(server, both, ["a1"])
+    for match, side, version in ((alone, "X", 0), (second, "O", 1), (both, "O", 1)):
+        before = state_of(server, match)
+        assert error_of(step(server, match, "undo", side, version)) == (409, "refused-step")
+        assert state_of(server, match) == before
+
+
+def test_between_people_undo_asks_and_the_other_one_agrees(server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["a1", "b2"])
+    asked = step(server, match, "undo", "X", 2)
+    assert (asked.status, asked.json["undo_asked_by"], asked.json["version"]) == (202, "X", 2)
+    assert state_of(server, match) == asked.json
+    assert step(server, match, "undo", "X", 2, id="again").status == 202, "who asks twice does not agree with himself"
+    agreed = step(server, match, "undo", "O", 2, agree=True)
+    assert (agreed.status, agreed.json["state"], agreed.json["to_move"]) == (200, ".../.../...", "X")
+    assert state_of(server, match)["undo_asked_by"] is None
+    assert step(server, match, "undo", "O", 2, agree=True).body == agreed.body
+
+
+def test_two_who_ask_at_once_have_not_agreed(server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["a1", "b2"])
+    assert step(server, match, "undo", "X", 2).status == 202
+    assert error_of(step(server, match, "undo", "O", 2)) == (409, "asked-already")
+    assert state_of(server, match)["version"] == 2
+
+
+def test_an_offer_that_was_declined_is_not_made_again_by_a_retry(server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["a1", "b2"])
+    step(server, match, "undo", "X", 2)
+    step(server, match, "undo", "O", 2, agree=False)
+    assert step(server, match, "undo", "X", 2).status == 202
+    assert state_of(server, match)["undo_asked_by"] is None
+
+
+def test_who_asks_gets_his_own_last_move_back_whoever_moved_since(server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["a1", "b2", "c3"])
+    step(server, match, "undo", "O", 3)
+    agreed = step(server, match, "undo", "X", 3, agree=True).json
+    assert (agreed["state"], agreed["to_move"], agreed["version"]) == ("X../.../...", "O", 5)
+
+
+def test_a_declined_offer_is_gone_and_nothing_is_taken_back(server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["a1"])
+    step(server, match, "undo", "X", 1)
+    declined = step(server, match, "undo", "O", 1, agree=False)
+    assert (declined.status, declined.json["undo_asked_by"], declined.json["version"]) == (202, None, 1)
+    assert error_of(step(server, match, "undo", "O", 1, agree=True, id="late")) == (409, "no-offer")
+    assert state_of(server, match)["state"] == "X../.../..."
+
+
+def test_who_asked_may_withdraw(server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["a1", "b2"])
+    step(server, match, "undo", "X", 2)
+    assert step(server, match, "undo", "X", 2, agree=False, id="no").json["undo_asked_by"] is None
+    assert step(server, match, "undo", "O", 2).json["undo_asked_by"] == "O", "this is an offer of his own"
+
+
+def test_an_offer_lapses_with_the_next_move(server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["a1", "b2"])
+    step(server, match, "undo", "O", 2)
+    server.move(match, "X", 2, "c3")
+    assert state_of(server, match)["undo_asked_by"] is None
+    assert error_of(step(server, match, "undo", "X", 2)) == (409, "stale-version")
+    assert step(server, match, "undo", "X", 3).status == 202
+    assert state_of(server, match)["version"] == 3
+
+
+# Ends
+
+
+@pytest.mark.parametrize("side", ["X", "O"])
+def test_either_side_may_resign_at_any_time_and_once(side: str, server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, ["a1"])
+    answer = step(server, match, "resign", side, 1)
+    winner = {"X": "O", "O": "X"}[side]
+    assert (answer.status, answer.json["outcome"]) == (200, {"winner": winner, "reason": f"{side} resigned"})
+    assert (answer.json["legal"], answer.json["to_move"]) == ([], None)
+    for what, body in (("resign", {}), ("moves", {"move": "b2"})):
+        assert error_of(step(server, match, what, winner, 2, **body)) == (409, "refused-step")
+    assert state_of(server, match)["version"] == 2
+
+
+def test_a_rematch_swaps_sides_and_both_players_get_to_it_with_tokens_of_their_own(server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, WON_BY_X)
+    path = f"/api/matches/{match['id']}/rematch"
+    first, second = (server.post(path, {}, match["tokens"][side]) for side in "OX")
+    assert (first.status, second.status) == (201, 201)
+    assert first.json["id"] == second.json["id"] == state_of(server, match)["rematch"] != match["id"]
+    assert (list(first.json["tokens"]), list(second.json["tokens"])) == (["X"], ["O"])
+    both = {"id": first.json["id"], "tokens": {**first.json["tokens"], **second.json["tokens"]}}
+    play(server, both, ["a1", "b2"])
+    assert server.post(path, {}, match["tokens"]["O"]).json["version"] == 2, "who comes back finds it"
+
+
+def test_a_rematch_with_a_machine_lets_it_have_the_other_side(server: Served) -> None:
+    match = server.begin(X="human", O="oracle")
+    step(server, match, "resign", "X", 0)
+    again = server.post(f"/api/matches/{match['id']}/rematch", {}, match["tokens"]["X"]).json
+    assert (again["players"], list(again["tokens"])) == ({"X": "oracle", "O": "human"}, ["O"])
+    assert server.wait_for(again, 1)["to_move"] == "O"
+
+
+def test_a_rematch_begins_from_the_same_board(server: Served) -> None:
+    match = server.post("/api/matches", {"game": "3,3,3", "board": "X../.O./..."}).json
+    step(server, match, "resign", "X", 0)
+    again = server.post(f"/api/matches/{match['id']}/rematch", {}, match["tokens"]["X"]).json
+    assert (again["board"], again["state"]) == ("X../.O./...", "X../.O./...")
+
+
+def test_both_players_who_ask_for_a_rematch_at_once_get_to_the_same_match(server: Served) -> None:
+    def asking(match: Any, side: str) -> Answer:
+        return server.post(f"/api/matches/{match['id']}/rematch", {}, match["tokens"][side])
+
+    for _ in range(10):
+        match = server.begin("3,3,3")
+        step(server, match, "resign", "X", 0)
+        with ThreadPoolExecutor(6) as many:
+            answers = list(many.map(asking, [match] * 6, "XOXOXO"))
+        assert {answer.status for answer in answers} == {201}
+        assert len({answer.json["id"] for answer in answers}) == 1
+        assert len({json.dumps(answer.json["tokens"]) for answer in answers}) == 2
+
+
+def test_a_rematch_is_still_known_after_a_kill(serve: Callable[..., Served]) -> None:
+    server = serve()
+    match = server.begin("3,3,3")
+    step(server, match, "resign", "X", 0)
+    path = f"/api/matches/{match['id']}/rematch"
+    first = server.post(path, {}, match["tokens"]["X"]).json
+    server.restart()
+    assert state_of(server, match)["rematch"] == first["id"]
+    assert server.post(path, {}, match["tokens"]["O"]).json["id"] == first["id"]
+
+
+def test_there_is_no_rematch_of_a_match_that_goes_on(server: Served) -> None:
+    match = server.begin("3,3,3")
+    answer = server.post(f"/api/matches/{match['id']}/rematch", {}, match["tokens"]["X"])
+    assert error_of(answer) == (409, "not-over")
+    assert state_of(server, match)["rematch"] is None
+
+
+# What can be read
+
+
+def test_the_review_is_that_of_play_review(server: Served, store4: Path) -> None:
+    match = server.begin("4,4,4")
+    play(server, match, ["a1", "d4", "b1", "c4", "c1", "a2", "d1"])
+    with Oracle("4,4,4", str(store4)) as oracle:
+        record = record_from_json(server.get(f"/api/matches/{match['id']}").body.decode())
+        expected = review_dict(review_match(oracle, record.match))
+    answer = server.get(f"/api/matches/{match['id']}/review")
+    assert (answer.status, answer.json) == (200, json.loads(json.dumps(expected)))
+    assert answer.json["turning_point"] == 6, "O let X complete the row"
+
+
+def test_without_a_store_the_review_is_searched(server: Served) -> None:
+    match = server.begin("3,3,3")
+    play(server, match, WON_BY_X)
+    answer = server.get(f"/api/matches/{match['id']}/review")
+    with Oracle("3,3,3", live=True) as oracle:
+        record = record_from_json(server.get(f"/api/matches/{match['id']}").body.decode())
+        assert answer.json == json.loads(json.dumps(review_dict(review_match(oracle, record.match))))
+
+
+def test_a_match_that_has_not_begun_has_an_empty_review(server: Served) -> None:
+    answer = server.get(f"/api/matches/{server.begin()['id']}/review")
+    assert (answer.status, answer.json) == (200, {"moves": [], "turning_point": None, "exact": True})
+
+
+def test_at_every_step_the_match_is_a_record_that_can_be_read_and_that_says_the_same(server: Served) -> None:
+    match = server.begin("3,3,3")
+    steps = [
+        ("moves", "X", "a1"), ("moves", "O", "b2"), ("undo", "O", ""), ("agree", "X", ""), ("moves", "O", "c3"),
+        ("moves", "X", "a2"), ("resign", "X", ""), ("undo", "X", ""), ("agree", "O", ""), ("moves", "O", "b2"),
+        ("moves", "X", "a3"),
+    ]  # fmt: skip
+    for number, (what, side, move) in enumerate(steps):
+        version = state_of(server, match)["version"]
+        more = {"move": move} if move else {"agree": True} if what == "agree" else {}
+        answer = step(server, match, "undo" if what == "agree" else what, side, version, id=str(number), **more)
+        assert answer.status in (200, 202)
+        whole = server.get(f"/api/matches/{match['id']}")
+        record = record_from_json(whole.body.decode())
+        read = record_as_dict(record)
+        assert read == {name: whole.json[name] for name in read}
+        assert record.match.rules.encode(record.match.state) == whole.json["state"]
+        if answer.status == 200:
+            assert {name: answer.json[name] for name in OWN_STANDING} == {name: read[name] for name in OWN_STANDING}
+    assert whole.json["outcome"]["winner"] == "X"
+
+
+# Machines
+
+
+@pytest.mark.parametrize("name", ["oracle", "oracle:3", "first", "rules", "random", "search"])
+@pytest.mark.parametrize("side", ["X", "O"])
+def test_a_machine_moves_by_itself_until_the_end(side: str, name: str, server: Served) -> None:
+    other = {"X": "O", "O": "X"}[side]
+    match = server.begin("3,3,3", **{side: name})
+    now = state_of(server, match)
+    while not now["outcome"]:
+        if now["to_move"] == side:
+            now = server.wait_for(match, now["version"] + 1, within=30)
+            assert now["events"][-1]["side"] == side
+        else:
+            assert server.move(match, other, now["version"], now["legal"][0]).status == 200
+            now = state_of(server, match)
+    assert [event["side"] for event in now["events"]] == list("XOXOXOXOX"[: now["version"]])
+
+
+def test_a_machine_that_was_to_move_when_the_server_was_killed_moves_when_somebody_asks(
+    serve: Callable[..., Served],
+) -> None:
+    server = serve("--time", "0.5")
+    match = server.begin("6,7,4", O="search")
+    assert server.move(match, "X", 0, "d3").status == 200
+    server.restart()
+    assert server.wait_for(match, 2, within=60)["events"][1]["side"] == "O"
+
+
+def test_look_ups_are_answered_while_a_machine_searches(serve: Callable[..., Served]) -> None:
+    server = serve("--time", "0.5")
+    match = server.begin("6,7,4", X="search")
+    answers = 0
+    while state_of(server, match)["version"] == 0:
+        assert server.get("/api/position?board=X.../.O../..../....").status == 200
+        answers += 1
+    assert answers > 10, f"only {answers} while the machine thought"
+    assert state_of(server, match)["events"][0]["side"] == "X"
+
+
+def test_a_machine_with_a_store_does_not_wait_for_those_that_search(serve: Callable[..., Served]) -> None:
+    server = serve("--time", "20")
+    searching = [server.begin("6,7,4", O="search") for _ in range(6)]
+    for match in searching:
+        assert server.move(match, "X", 0, "d3").status == 200
+    quick = server.begin(O="oracle")
+    server.move(quick, "X", 0, "b2")
+    assert server.wait_for(quick, 2)["to_move"] == "X"
+    assert {state_of(server, match)["version"] for match in searching} == {1}
+
+
+def test_what_a_machine_thought_of_is_dropped_if_its_turn_was_taken_back_meanwhile(
+    serve: Callable[..., Served],
+) -> None:
+    server = serve("--time", "0.5")
+    match = server.begin("6,7,4", O="search")
+    server.move(match, "X", 0, "d3")
+    assert step(server, match, "undo", "X", 1).json["version"] == 2
+    server.move(match, "X", 2, "c3")
+    now = server.wait_for(match, 4, within=60)
+    assert [event["event"] for event in now["events"]] == ["moved", "took back", "moved", "moved"]
+    assert (now["to_move"], len(now["moves"])) == ("X", 2)
+
+
+# A game of the operator's own
+
+
+def test_a_game_of_the_operator_s_own_is_played_between_two_people(serve: Callable[..., Served]) -> None:
+    server = serve("--game", "nim:Nim", PYTHONPATH=NIM)
+    match = server.begin("nim:Nim")
+    assert (match["state"], match["legal"]) == ("7 X", ["1", "2", "3"])
+    assert error_of(server.move(match, "X", 0, "4")) == (400, "refused-step")
+    assert error_of(server.move(match, "X", 0, "b2")) == (400, "bad-board")
+    play(server, match, ["3", "1", "2"])
+    server.restart()
+    last = server.move(match, "O", 3, "1").json
+    assert (last["outcome"], last["state"], last["ending"]) == ({"winner": "O", "reason": "O took the last"}, "0 X", [])
+    again = server.post(f"/api/matches/{match['id']}/rematch", {}, match["tokens"]["O"]).json
+    assert (again["game"], list(again["tokens"])) == ("nim:Nim", ["X"])
+
+
+def test_in_a_game_of_the_operator_s_own_the_one_machine_is_random(serve: Callable[..., Served]) -> None:
+    server = serve("--game", "nim:Nim", PYTHONPATH=NIM)
+    match = server.begin("nim:Nim", X="random")
+    assert server.wait_for(match, 1)["to_move"] == "O"
+    for name in ("oracle", "search", "rules", "first"):
+        answer = server.post("/api/matches", {"game": "nim:Nim", "players": {"X": name}})
+        assert error_of(answer) == (400, "bad-player")
+    assert error_of(server.get(f"/api/matches/{match['id']}/review")) == (400, "bad-game")
+
+
+def test_a_game_that_only_code_can_name_is_not_loaded_on_a_request(server: Served) -> None:
+    assert error_of(server.post("/api/matches", {"game": "nim:Nim"})) == (400, "bad-game")
