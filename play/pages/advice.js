@@ -28,6 +28,7 @@ export function reviewed(review, match, moves, onpick) {
       `: it ${point.grade}. ${point.better.slice(0, 6).join(", ")} would have been better.`)
       : h("p", {}, "No move changed the outcome."),
     review.exact ? "" : h("p", {class: "small"}, "Not every position could be settled in time."),
-    h("p", {}, h("a", {href: `/explore/${match.game}/${marksOf(match.state)}?moves=${moves.join("+")}`}, "Explore this game")),
+    h("p", {}, h("a", {href: `/explore/${encodeURIComponent(match.game).replaceAll("%2C", ",")}/${marksOf(match.state)}?moves=${moves.join("+")}${
+      match.board ? `&from=${match.board}` : ""}`}, "Explore this game")),
   ];
 }

@@ -27,20 +27,19 @@ export class Problem extends Error {
 const pause = (ms, signal) => new Promise((resolve, reject) => {
   const timer = setTimeout(resolve, ms);
   addEventListener("online", resolve, {once: true});
-  signal?.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason); }, {once: true});
+  signal.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason); }, {once: true});
 });
 
 /** Return the JSON of an answer. A busy or broken server is asked a few times, one that cannot be reached for ever. */
-export async function api(path, {body, token, signal} = {}) {
+export async function api(path, {body, token, signal = new AbortController().signal} = {}) {
   for (let attempt = 0; ; attempt++) {
     let wait = Math.min(8000, 250 * 2 ** attempt);
     try {
-      const timeout = AbortSignal.timeout(30000);
       const response = await fetch(path, {
         method: body ? "POST" : "GET",
-        headers: {...(body && {"content-type": "application/json"}), ...(token && {authorization: `Bearer ${token}`})},
+        headers: {"content-type": "application/json", ...(token && {authorization: `Bearer ${token}`})},
         body: body && JSON.stringify(body),
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(30000)]),
       });
       const fields = await response.json();
       if (response.ok) {
@@ -48,11 +47,14 @@ export async function api(path, {body, token, signal} = {}) {
         return fields;
       }
       const later = response.status === 429 || response.status >= 500;
-      if (!later || attempt >= 6) throw new Problem(fields);
+      if (!later || attempt >= 6) {
+        connection("");
+        throw new Problem(fields);
+      }
       wait = Math.max(wait, 1000 * Number(response.headers.get("retry-after") || 0));
       connection("The server is busy: trying again.");
     } catch (error) {
-      if (signal?.aborted || error instanceof Problem) throw error;
+      if (signal.aborted || error instanceof Problem) throw error;
       connection("No connection: trying again.");
     }
     await pause(wait, signal);
@@ -92,13 +94,14 @@ export function statusLine() {
   };
 }
 
-/** Fill an element anew. A focus in it goes to what has the same text now, or else to what comes first. */
+/** Fill an element anew. A focus in it goes to what has the same key or text, else to what comes first. */
 export function refill(element, ...children) {
-  const had = element.contains(document.activeElement) && document.activeElement.textContent;
+  const keyOf = (each) => each.dataset.key ?? each.textContent;
+  const had = element.contains(document.activeElement) && keyOf(document.activeElement);
   element.replaceChildren(...children.flat(Infinity).filter(Boolean));
   if (had === false) return;
   const usable = [...element.querySelectorAll("button:enabled")];
-  (usable.find(({textContent}) => textContent === had) ?? usable[0] ?? document.getElementById("main")).focus();
+  (usable.find((each) => keyOf(each) === had) ?? usable[0] ?? document.getElementById("main")).focus();
 }
 
 /** Return a name by which the server knows a request again. */
@@ -113,21 +116,23 @@ export function failure(error, retry) {
 
 /** What this browser remembers, if it lets us. */
 export const remembered = {
+  here: new Map(), // for browsers that keep nothing
   get(key, otherwise) {
     try {
-      return JSON.parse(localStorage.getItem(`ttt4:${key}`)) ?? otherwise;
+      return this.here.get(key) ?? JSON.parse(localStorage.getItem(`ttt4:${key}`)) ?? otherwise;
     } catch {
       return otherwise;
     }
   },
   set(key, value) {
+    this.here.set(key, value);
     try {
       localStorage.setItem(`ttt4:${key}`, JSON.stringify(value));
-    } catch { /* a private window: it is forgotten, and nothing else */ }
+    } catch { /* it lasts as long as the page */ }
   },
 };
 
-/** Lay out a page: a board on the left, what belongs to it on the right. */
+/** Lay out a page: a board on the left, the rest on the right. */
 export function layout(main, title, left, right) {
   main.replaceChildren(h("h1", {tabindex: "-1"}, title), h("div", {class: "columns"},
     h("section", {class: "left", "aria-label": "Board"}, left), h("section", {class: "right", "aria-label": "Game"}, right)));
@@ -144,9 +149,10 @@ export function gameChoice(chosen, onchoice) {
   }}, h("option", {value: chosen}, described({name: chosen})), h("option", {value: ""}, "Another board \u2026"));
   const list = () => api("/api/games").then((games) => {
     const listed = games.some(({name}) => name === chosen) ? games : [{name: chosen}, ...games];
+    const now = select.value;
     select.replaceChildren(...listed.map((game) => h("option", {value: game.name}, described(game))),
       h("option", {value: ""}, "Another board \u2026"));
-    select.value = chosen;
+    select.value = now;
   }).catch(() => {});
   select.addEventListener("focus", list, {once: true});
   select.addEventListener("pointerenter", list, {once: true});
@@ -160,9 +166,17 @@ export function described({name, about, cells}) {
   return `${rows} \u00d7 ${columns}, ${k} in a row${misere ? " loses" : ""}`;
 }
 
+let fresh = "";
+
+/** Return a part of the page. What Firefox could not fetch it never fetches again by that name. */
+export const part = (name) => import(`/static/${name}.js${fresh}`).catch(() => {
+  fresh = `?${Date.now()}`;
+  throw new Error("A part of the page could not be fetched.");
+});
+
 let leaving = new AbortController();
 
-/** Go to an address of this site without loading it anew. */
+/** Go to an address of this site. */
 export function go(address, {state = null, silently = false} = {}) {
   history.pushState(state, "", address);
   if (!silently) route(true);
@@ -172,18 +186,17 @@ async function route(moved = false) {
   leaving.abort();
   leaving = new AbortController();
   const {signal} = leaving;
-  const [first = "", ...rest] = location.pathname.slice(1).split("/").map(decodeURIComponent);
-  const page = first || "play";
+  const page = location.pathname.split("/")[1] || "play";
   for (const link of document.querySelectorAll("nav a")) {
     const here = link.pathname === `/${page === "match" ? "play" : page}`;
     here ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
   }
   const main = document.getElementById("main");
   try {
-    const {show} = await import(`/static/${PAGES[page]}.js`);
+    const {show} = await part(PAGES[page]);
     if (signal.aborted) return;
     main.replaceChildren(h("p", {class: "loading", role: "status"}, "Loading \u2026"));
-    await show(main, {page, parts: rest, query: new URLSearchParams(location.search), signal});
+    await show(main, {page, parts: location.pathname.split("/").slice(2).map(decodeURIComponent), query: new URLSearchParams(location.search), signal});
     if (moved && !signal.aborted && !main.contains(document.activeElement)) main.querySelector("h1")?.focus();
   } catch (error) {
     if (signal.aborted) return;
@@ -194,8 +207,13 @@ async function route(moved = false) {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
-  if (!link || link.origin !== location.origin || link.target || link.hasAttribute("download")) return;
-  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button || link.getAttribute("href").startsWith("#")) return;
+  if (!link || link.origin !== location.origin || link.target) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  if (link.hash === "#main") {
+    event.preventDefault();
+    document.getElementById("main").focus();
+    return;
+  }
   if (!(link.pathname.split("/")[1] in {"": 1, ...PAGES})) return;
   event.preventDefault();
   go(link.href);

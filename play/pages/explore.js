@@ -1,6 +1,6 @@
 // Exploring: what every move leads to, from any position of any game, and where one can go wrong.
 
-import {api, failure, gameChoice, go, h, layout, refill, statusLine} from "./app.js";
+import {Problem, api, failure, gameChoice, go, h, layout, refill, statusLine} from "./app.js";
 import {Board, after, boardText, emptyBoard, findGame, linesOnDemand, marksOf} from "./board.js";
 
 const answers = new Map();
@@ -13,9 +13,11 @@ export async function show(main, {parts, query, signal}) {
   let path = [parts.length > 1 ? parts.slice(1).join("/") : emptyBoard(game)], at = 0;
   const moves = (query.get("moves") ?? "").split(/[ +,]+/).filter(Boolean);
   if (moves.length) {
-    path = [emptyBoard(game)];
-    for (const move of moves) path.push(after(game, path.at(-1), move));
-    at = Math.max(0, path.findIndex((board) => marksOf(board) === parts.slice(1).join("")));
+    const here = path[0], all = [query.get("from") ?? emptyBoard(game)];
+    for (const move of moves) all.push(after(game, all.at(-1), move));
+    at = all.findIndex((board) => marksOf(board) === marksOf(here));
+    if (at < 0) at = 0;
+    else path = all;
   } else if (history.state?.path) ({path, at} = history.state);
   new Explorer(main, game, path, at, signal);
 }
@@ -26,6 +28,8 @@ async function analyses(game, boards, signal) {
   const found = new Map();
   if (unknown.length) {
     const got = await api("/api/positions", {body: {game: game.name, boards: unknown}, signal});
+    const later = got.find(({statusCode}) => statusCode >= 429);
+    if (later) throw new Problem(later);
     if (answers.size > MOST_KEPT) answers.clear();
     unknown.forEach((board, index) => {
       found.set(board, got[index]);
@@ -58,7 +62,7 @@ class Explorer {
       this.line, this.main,
       h("div", {class: "lines"}, h("label", {}, this.setup, " Set up: a click changes a cell")),
       this.lines.element,
-      gameChoice(game.name, (name) => go(`/explore/${name}`)),
+      gameChoice(game.name, (name) => go(`/explore/${encodeURIComponent(name).replaceAll("%2C", ",")}`)),
       h("p", {class: "small legend"}, "For the side to move: ", h("b", {class: "key win"}, "+n"), " wins in n plies, ",
         h("b", {class: "key draw"}, "="), " draws, ", h("b", {class: "key loss"}, "\u2212n"), " loses in n plies. A ring marks the best."),
       this.steps, this.graph,
@@ -82,8 +86,8 @@ class Explorer {
     clearTimeout(this.slow);
     this.slow = setTimeout(() => { this.status.say("Working it out \u2026", "waiting"); this.analysis = null; this.draw(); }, 150);
     try {
-      const stored = this.game.cells <= 16 || this.analysis?.source === "store";
-      const [analysis] = await analyses(this.game, stored ? [now, ...this.path] : [now], this.signal);
+      const [analysis] = await analyses(this.game, [now], this.signal);
+      if (analysis.source === "store") await analyses(this.game, this.path, this.signal);
       if (now !== this.now) return;
       clearTimeout(this.slow);
       this.analysis = analysis.error ? null : analysis;
@@ -117,7 +121,7 @@ class Explorer {
     const {game, now} = this;
     if (!this.settled) return;
     if (this.setting) {
-      const marks = [...marksOf(now)];
+      const marks = [...(/^[XO.]*$/.test(marksOf(now)) && marksOf(now).length === game.cells ? marksOf(now) : ".".repeat(game.cells))];
       marks[cell] = {".": "X", X: "O", O: "."}[marks[cell]];
       this.analysis = null;
       this.set(boardText(game, marks));

@@ -1,21 +1,21 @@
 // A match: its board, its players and its moves, as they happen.
 
-import {api, connection, described, failure, go, h, layout, newId, refill, remembered, statusLine} from "./app.js";
+import {api, connection, described, failure, go, h, layout, newId, part, refill, remembered, statusLine} from "./app.js";
 import {Board, after, emptyBoard, findGame, linesOnDemand} from "./board.js";
 
 export async function show(main, {parts: [id], signal}) {
   const mine = {tokens: {}, invites: [], ...remembered.get(id, {})};
   const [, side, token] = location.hash.match(/^#([^.]+)\.(.+)$/) ?? [];
   if (token) {
-    mine.tokens[decodeURIComponent(side)] = token;
+    mine.tokens[decodeURIComponent(side)] ??= token;
     remembered.set(id, mine);
-    history.replaceState(history.state, "", location.pathname); // the address can now be shared: who has it may watch
+    history.replaceState(history.state, "", location.pathname); // now it can be shared
   }
   const match = await api(`/api/matches/${encodeURIComponent(id)}`, {signal});
   new MatchView(main, match, await findGame(match.game), mine, signal);
 }
 
-/** What has been played, from a match's events: each move with its side. */
+/** Return the moves that stand after events. */
 function played(events) {
   let moves = [], undone = [], givenUp = false;
   for (const event of events) {
@@ -41,10 +41,12 @@ class MatchView {
     this.moves = h("ol", {class: "moves", "aria-label": "Moves"});
     this.buttons = h("div", {class: "buttons"});
     this.after = h("div", {class: "after"});
-    this.share = h("details", {class: "share"});
+    const {length} = mine.invites;
+    this.share = h("details", {class: "share", open: length > 0 && !match.version, ontoggle: () => part("share").then(({links}) =>
+      this.share.children[1] ?? this.share.append(...links(match.id, mine.invites))).catch(() => {}),
+    }, h("summary", {}, length ? "Invite and watch" : "Let others watch"));
     layout(main, described(game), [this.picture, this.status.element],
       [this.players, this.buttons, this.board && this.lines.element, this.share, this.moves, this.after, this.offer]);
-    this.#drawShare();
     this.draw();
     this.#follow();
     const picked = game.names?.indexOf(history.state?.focus);
@@ -70,15 +72,16 @@ class MatchView {
     return this.mine.tokens[side] ? (this.own.length > 1 ? "on this screen" : "you") : "a person elsewhere";
   }
 
-  /** Take a match as the server tells it, unless something newer is here already. */
+  /** Take a match, unless something newer is here already. */
   take(match) {
     if (match.version < this.match.version) return;
+    if (match.version === this.match.version && match.notices < this.match.notices) return;
     const same = match.version === this.match.version;
     this.match = match;
-    same ? this.draw() : this.#changed(); // who looks at an earlier position, or at a hint, goes on with that
+    same ? this.draw() : this.#changed(); // a hint or an earlier position stays
   }
 
-  /** Take one step, or the whole match if a step before it is missing. */
+  /** Take a step, or the whole match if a step before it is missing. */
   async step(step) {
     if (step.version <= this.match.version) return;
     if (step.version > this.match.version + 1) return this.refresh();
@@ -87,7 +90,7 @@ class MatchView {
     this.#changed();
   }
 
-  /** Ask for the whole match; who wants that while it is asked for already gets the same answer. */
+  /** Ask for the whole match, once at a time. */
   refresh() {
     return this.asked ??= api(this.path, {signal: this.signal}).then((match) => this.take(match)).finally(() => { this.asked = null; });
   }
@@ -109,7 +112,7 @@ class MatchView {
         playable: new Set(open ? match.legal.map((name) => this.game.names.indexOf(name)) : []),
         last: at ? this.game.names.indexOf(moves[at - 1].move) : null,
         ending: now ? match.ending : [],
-        notes: this.hint ?? new Map(),
+        notes: (now && this.hint) || new Map(),
         shown: this.lines.shown,
       });
     } else {
@@ -148,9 +151,11 @@ class MatchView {
   #drawOffer() {
     const asked = this.match.undo_asked_by;
     const others = this.own.filter((side) => side !== asked);
+    if (this.offerDrawn === `${asked} ${this.match.version}`) return;
+    this.offerDrawn = `${asked} ${this.match.version}`;
     refill(this.offer, !asked ? [] : others.length ? [h("p", {role: "alert"}, `${asked} asks to take a move back.`),
-      h("button", {type: "button", onclick: () => this.send("undo", {}, others[0])}, "Agree"),
-      h("button", {type: "button", onclick: () => this.send("undo", {decline: true}, others[0])}, "Decline")]
+      h("button", {type: "button", onclick: () => this.send("undo", {agree: true}, others[0])}, "Agree"),
+      h("button", {type: "button", onclick: () => this.send("undo", {agree: false}, others[0])}, "Decline")]
       : h("p", {}, `${asked} asked to take a move back.`));
   }
 
@@ -158,15 +163,16 @@ class MatchView {
     const {match} = this, over = Boolean(match.outcome);
     const side = this.myTurn ? match.to_move : this.own[0];
     const button = (text, onclick, disabled = false) => h("button", {type: "button", onclick, disabled}, text);
-    const again = match.rematch || over;
     const key = [this.own.join(), over, side, moves.length > 0, this.myTurn, match.rematch, this.viewed === null].join();
     if (this.buttonsDrawn === key) return;
     this.buttonsDrawn = key;
     refill(this.buttons,
       this.viewed !== null && button("Back to the game", () => this.view(null)),
-      this.own.length && again && h("button", {type: "button", class: "primary", onclick: () => this.rematch()}, "Rematch"),
-      this.own.length && !again && button("Undo", () => this.undo(), !moves.length),
-      this.own.length && !over && this.board && button("Hint", () => this.showHint(), !this.myTurn),
+      this.own.length && over && h("button", {type: "button", class: "primary", onclick: () => this.rematch()},
+        match.rematch ? "Join the rematch" : "Rematch"),
+      !this.own.length && match.rematch && button("Watch the rematch", () => go(`/match/${match.rematch}`)),
+      this.own.length && !over && button("Undo", () => this.undo(), !moves.length),
+      this.own.length && !over && this.board && button("Hint", () => this.showHint(), !this.myTurn || this.viewed !== null),
       this.own.length && !over && button("Resign", () => this.send("resign", {}, side)),
       button("New game", () => go("/play")));
     if (over && !this.over && this.picture.contains(document.activeElement)) this.buttons.firstChild.focus();
@@ -179,7 +185,7 @@ class MatchView {
     if (this.movesDrawn === key) return;
     this.movesDrawn = key;
     refill(this.moves, moves.map(({side, move}, ply) => h("li", {}, h("button", {
-      type: "button", onclick: () => this.view(ply + 1), "aria-current": ply + 1 === at ? "step" : null,
+      type: "button", "data-key": ply, onclick: () => this.view(ply + 1), "aria-current": ply + 1 === at ? "step" : null,
     }, h("b", {class: `side ${side}`}, side), ` ${move}`, grades[ply] && grades[ply].grade !== "best"
       && h("span", {class: `grade ${grades[ply].changed ? "changed" : ""}`}, ` ${grades[ply].changed ? "\u2717 " : ""}${grades[ply].grade}`)))));
     const current = this.moves.querySelector("[aria-current]");
@@ -196,7 +202,7 @@ class MatchView {
     this.review = {moves: []};
     const {version} = match;
     try {
-      const [{reviewed}, review] = await Promise.all([import("./advice.js"), api(`${this.path}/review`, {signal: this.signal})]);
+      const [{reviewed}, review] = await Promise.all([part("advice"), api(`${this.path}/review`, {signal: this.signal})]);
       if (version !== this.match.version) return;
       this.review = review;
       this.after.replaceChildren(...reviewed(review, match, moves.map(({move}) => move), (ply) => this.view(ply)));
@@ -206,14 +212,6 @@ class MatchView {
       this.after.replaceChildren(error.statusCode === 409 ? h("p", {class: "small"}, `No review: ${error.message}.`)
         : failure(error, () => { this.review = null; this.draw(); }));
     }
-  }
-
-  #drawShare() {
-    const watch = `${location.origin}/match/${this.match.id}`;
-    this.share.open = this.mine.invites.length > 0 && !this.match.events.length;
-    this.share.replaceChildren(h("summary", {}, this.mine.invites.length ? "Invite and watch" : "Let others watch"),
-      ...this.mine.invites.map((link) => shared("Send this link to your friend, who plays the other side", location.origin + link)),
-      shared("Anybody with this link can watch", watch));
   }
 
   view(ply) {
@@ -230,16 +228,16 @@ class MatchView {
     const side = this.own.length > 1 ? played(this.match.events).at(-1).side : this.own[0];
     return this.send("undo", {}, side).then(() => {
       if (this.own.length === others.length && others.length > 1 && this.match.undo_asked_by) {
-        return this.send("undo", {}, others.find((each) => each !== side));
+        return this.send("undo", {agree: true}, others.find((each) => each !== side));
       }
     });
   }
 
-  /** Send a step, and take what it led to; who was too late gets the match as it is. */
+  /** Send a step, and take what it led to or, if it came too late, the match as it is. */
   async send(what, fields, side) {
     const {version} = this.match;
     if (this.sending === version) return;
-    this.sending = version; // once the match has gone on, a step whose answer was lost holds up no other
+    this.sending = version; // once the match has gone on, a lost answer holds up nothing
     this.status.sayIfSlow("Sending \u2026");
     try {
       const body = {version, id: newId(), ...fields};
@@ -248,18 +246,27 @@ class MatchView {
     } catch (error) {
       if (this.signal.aborted) return;
       if (error.match) this.take(error.match);
-      const why = error.statusCode === 409 && error.match ? "The game had gone on meanwhile. Look again: " : "";
-      this.status.say(`${why}${why ? this.status.element.textContent : error.message}`, "error");
+      const last = played(this.match.events).at(-1);
+      this.status.say(error.match ? `The game had gone on meanwhile${last ? `: ${last.side} played ${last.move}` : ""}. Look again.`
+        : error.message, "error");
+      if (error.statusCode === 401) this.#giveUpSeat(side);
     } finally {
       if (this.sending === version) this.sending = null;
     }
+  }
+
+  /** Forget a token that is of no seat, so that a right link can take its place. */
+  #giveUpSeat(side) {
+    delete this.mine.tokens[side];
+    remembered.set(this.match.id, this.mine);
+    this.draw();
   }
 
   async showHint() {
     this.status.sayIfSlow("Looking it up \u2026");
     const {version} = this.match;
     try {
-      const {hint} = await import("./advice.js");
+      const {hint} = await part("advice");
       const {notes, words} = await hint(this.match, this.game, this.signal);
       if (version !== this.match.version) return;
       this.hint = notes;
@@ -285,7 +292,7 @@ class MatchView {
     }
   }
 
-  /** Hear of every step while the page is seen; what a hidden page missed it gets when it is seen again. */
+  /** Hear of every step while the page is seen, and of what it missed when it is seen again. */
   #follow() {
     let source = null, again = 0, pause = 500, heard = performance.now();
     const close = () => { source?.close(); source = null; clearTimeout(again); };
@@ -295,6 +302,7 @@ class MatchView {
       source = new EventSource(`${this.path}/events?after=${this.match.version}`);
       source.addEventListener("match", hear((match) => this.take(match)));
       source.addEventListener("step", hear((step) => this.step(step).catch(() => {})));
+      source.addEventListener("beat", hear(() => {}));
       source.addEventListener("notice", hear((notice) => { Object.assign(this.match, notice); this.draw(); }));
       source.onerror = () => {
         close();
@@ -306,10 +314,12 @@ class MatchView {
     const watch = () => document.hidden ? close() : open();
     const ask = () => this.refresh().catch(() => {});
     const check = setInterval(() => {
-      const patience = source?.readyState === EventSource.OPEN ? 20000 : 2500;
-      if (document.hidden || performance.now() - heard < patience) return;
+      const silent = performance.now() - heard, alive = source?.readyState === EventSource.OPEN;
+      if (document.hidden || silent < (alive ? 12000 : 2500)) return; // the server sends a beat every five seconds
       heard = performance.now();
-      ask(); // the stream may have died without a sign, or never have come
+      if (alive) close();
+      open();
+      ask();
     }, 1000);
     document.addEventListener("visibilitychange", watch);
     addEventListener("online", watch);
@@ -324,13 +334,4 @@ class MatchView {
     });
     open();
   }
-}
-
-function shared(text, link) {
-  const field = h("input", {type: "text", readonly: true, value: link, onfocus: (event) => event.target.select()});
-  const copy = h("button", {type: "button", onclick: async () => {
-    await navigator.clipboard.writeText(link);
-    copy.textContent = "Copied";
-  }}, "Copy");
-  return h("div", {class: "field"}, h("label", {}, h("span", {}, text), field), navigator.clipboard && copy);
 }

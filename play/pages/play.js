@@ -56,6 +56,7 @@ export async function show(main, {signal}) {
   }
 
   async function begin(move) {
+    if (start.disabled) return;
     start.disabled = true;
     status.sayIfSlow("Setting up the board \u2026");
     try {

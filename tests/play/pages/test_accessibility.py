@@ -1,0 +1,462 @@
+"""Accessibility: axe finds nothing on any page in any state, and a keyboard and a screen reader are enough."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browsing import AWAY, EMPTY, HERE, ORACLE, begin, button, cell, choose_game, marks, names, play, says, shows, until
+from playwright.sync_api import Page, expect
+from web import Served
+
+from oracle.oracle import Oracle
+from play.puzzles import Puzzle, make_puzzle
+
+Visit = Callable[..., Page]
+slow = pytest.mark.slow
+
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
+LOOKS = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "phone": {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True},
+}
+VERDICTS = "XXX./OO../..../...."
+"""A position with a move that wins, moves that draw and moves that lose."""
+
+X_WINS = ["a1", "a2", "b1", "b2", "c1", "c2", "d1"]
+
+
+def setup(page: Page, url: str) -> None:
+    page.goto(url)
+    says(page, "pick a cell")
+
+
+def other_board(page: Page, url: str) -> None:
+    setup(page, url)
+    choose_game(page, "cross")
+    expect(page.locator(".cell")).to_have_count(12)
+
+
+def no_such_board(page: Page, url: str) -> None:
+    setup(page, url)
+    choose_game(page, "nonsense")
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def match(page: Page, url: str) -> None:
+    setup(page, url)
+    begin(page, ORACLE)
+    play(page, "b2")
+    says(page, "O played")
+
+
+def hint(page: Page, url: str) -> None:
+    setup(page, url)
+    begin(page, HERE)
+    play(page, "b2")
+    button(page, "Hint").click()
+    says(page, "Hint")
+
+
+def invite(page: Page, url: str) -> None:
+    setup(page, url)
+    begin(page, AWAY)
+    play(page, "b2")
+    button(page, "Undo").click()
+    expect(page.locator(".offer")).to_contain_text("asked")
+
+
+def large_match(page: Page, url: str) -> None:
+    setup(page, url)
+    begin(page, HERE, game="15,15,5")
+    play(page, "h8", "i9")
+    page.get_by_label("Show the lines").check()
+
+
+def review(page: Page, url: str) -> None:
+    setup(page, url)
+    begin(page, HERE)
+    play(page, *X_WINS)
+    expect(page.get_by_role("heading", name="Review")).to_be_visible()
+
+
+def review_stepped_back(page: Page, url: str) -> None:
+    review(page, url)
+    page.get_by_role("list", name="Moves").get_by_role("button").nth(2).click()
+
+
+def watching(page: Page, url: str) -> None:
+    match(page, url)
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    expect(page.get_by_text("a person elsewhere")).to_be_visible()
+
+
+def own_game(page: Page, url: str) -> None:
+    setup(page, url)
+    begin(page, HERE, game="nim:Nim")
+
+
+def lost_connection(page: Page, url: str) -> None:
+    match(page, url)
+    page.route("**/api/**", lambda route: route.abort())
+    page.evaluate("dispatchEvent(new Event('offline'))")
+    expect(page.locator("#connection")).to_be_visible()
+
+
+def missing_match(page: Page, url: str) -> None:
+    page.goto(f"{url}/match/0")
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def explore_alike(page: Page, url: str) -> None:
+    page.goto(f"{url}/explore")
+    says(page, "X to move")
+
+
+def explore(page: Page, url: str) -> None:
+    page.goto(f"{url}/explore/4,4,4/{VERDICTS}")
+    says(page, "to move")
+    cell(page, "d1").focus()
+
+
+def explore_with_graph(page: Page, url: str) -> None:
+    page.goto(f"{url}/explore/4,4,4/XXXX/OOO./..../....?moves={'+'.join(X_WINS)}")
+    says(page, "X has won")
+
+
+def setting_up(page: Page, url: str) -> None:
+    explore(page, url)
+    page.get_by_label("Set up").check()
+    cell(page, "a4").click()
+    cell(page, "b4").click()
+    says(page, re.compile("X has"))
+
+
+def explore_failing(page: Page, url: str) -> None:
+    page.route("**/api/positions", lambda route: route.fulfill(status=400, json={"message": "no"}))
+    page.goto(f"{url}/explore")
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def explore_large(page: Page, url: str) -> None:
+    page.goto(f"{url}/explore/6,7,4")
+    says(page, "to move")
+
+
+def puzzle(page: Page, url: str) -> None:
+    page.goto(f"{url}/puzzles?seed=a")
+    says(page, "Pick a cell")
+
+
+def puzzle_right(page: Page, url: str) -> None:
+    puzzle(page, url)
+    button(page, "Solution").click()
+    says(page, "is the only move")
+
+
+def puzzle_wrong(page: Page, url: str) -> None:
+    puzzle(page, url)
+    while not page.get_by_text("does not work").count():
+        page.locator('.cell[aria-disabled="false"]').last.click()
+        says(page, re.compile("does not work|the only move"))
+        if page.get_by_text("is the only move").count():
+            button(page, "Another puzzle").click()
+            says(page, "Pick a cell")
+
+
+def api(page: Page, url: str) -> None:
+    page.goto(f"{url}/api")
+    expect(page.get_by_role("heading", level=2).first).to_be_visible()
+    page.get_by_text("What it answers with").first.click()
+
+
+STATES = [
+    setup, other_board, no_such_board, match, hint, invite, large_match, review, review_stepped_back, watching,
+    own_game, lost_connection, missing_match, explore_alike, explore, explore_with_graph, setting_up, explore_failing,
+    explore_large, puzzle, puzzle_right, puzzle_wrong, api,
+]  # fmt: skip
+SOON = ("review-light", "review-phone", "explore-dark", "puzzle_wrong-light", "api-phone")
+"""What is looked at in every run; the rest takes long."""
+
+
+def violations(page: Page) -> list[str]:
+    """Return what axe has against a page."""
+    page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
+    found = Axe().run(page, options={"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": TAGS}})
+    assert len(found.response["passes"]) > 10
+    return [
+        f"{each['id']}: {node['html'][:120]} {node.get('failureSummary', '')[:300]}"
+        for each in found.response["violations"]
+        for node in each["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(("state", "look"), [
+    pytest.param(state, look, id=name, marks=[] if name in SOON else slow)
+    for state in STATES
+    for look in LOOKS
+    for name in [f"{state.__name__}-{look}"]
+])  # fmt: skip
+def test_axe_finds_nothing_wrong(state: Callable[[Page, str], None], look: str, server: Served, visit: Visit) -> None:
+    page = visit("about:blank", **LOOKS[look])
+    state(page, server.url)
+    assert violations(page) == []
+    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide[0] <= wide[1], "the page is wider than the window"
+
+
+class Keys:
+    """A page that is used by keyboard alone, and known by what a screen reader would say."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    @property
+    def at(self) -> str:
+        """The role and the name of what has the focus, as the browser tells a screen reader."""
+        session = self.page.context.new_cdp_session(self.page)
+        tree = session.send("Accessibility.getFullAXTree")["nodes"]
+        session.detach()
+        focused = [
+            node
+            for node in tree
+            if any(p["name"] == "focused" and p["value"]["value"] for p in node.get("properties", ()))
+        ]
+        return f"{focused[-1]['role']['value']}: {focused[-1]['name']['value']}" if focused else ""
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def tab_to(self, what: str, *, back: bool = False) -> None:
+        """Press Tab until something has the focus."""
+        for _ in range(25):
+            if re.match(what, self.at):
+                return
+            self.press("Shift+Tab" if back else "Tab")
+        raise AssertionError(f"{what} is not reached by Tab; the focus is on {self.at}")
+
+    def arrow_to(self, name: str) -> None:
+        """Move within the board by arrow keys."""
+        found = re.match(r"button: ([a-z]+)(\d+), ", self.at)
+        assert found, self.at
+        right, down = ord(name[0]) - ord(found[1]), int(name[1:]) - int(found[2])
+        self.press(*(["ArrowRight" if right > 0 else "ArrowLeft"] * abs(right)))
+        self.press(*(["ArrowDown" if down > 0 else "ArrowUp"] * abs(down)))
+        assert self.at.startswith(f"button: {name}, "), self.at
+
+
+def test_a_whole_game_is_played_by_keyboard(page: Page) -> None:
+    keys = Keys(page)
+    keys.press("Tab")
+    assert keys.at == "link: Skip to the board"
+    keys.tab_to("radio: The oracle")
+    keys.press("ArrowDown")
+    assert keys.at == "radio: A friend on this screen"
+    keys.tab_to("button: Start game")
+    keys.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    keys.tab_to("button: a1, empty")
+    for number, move in enumerate(X_WINS):
+        keys.arrow_to(move)
+        assert keys.at == f"button: {move}, empty"
+        keys.press("Enter" if number % 2 else " ")
+        shows_mark = f"{move}, {'XO'[number % 2]}, last move"
+        expect(page.get_by_role("button", name=shows_mark)).to_be_attached()
+    says(page, "X has won")
+    expect(button(page, "Rematch")).to_be_focused()
+    expect(page.get_by_role("heading", name="Review")).to_be_visible()
+    keys.tab_to("button: O’s")
+    keys.press("Enter")
+    says(page, re.compile("Position after . of 7 moves"))
+    keys.tab_to("link: Explore this game")
+    button(page, "Rematch").focus()
+    keys.press("Enter")
+    says(page, "X to move.")
+
+
+def test_a_puzzle_is_solved_by_keyboard(server: Served, visit: Visit, oracle: Oracle) -> None:
+    puzzle: Puzzle = make_puzzle(oracle, "keys")
+    page = visit(f"{server.url}/puzzles?seed=keys")
+    says(page, puzzle.goal)
+    keys = Keys(page)
+    keys.tab_to("button: a1, ")
+    wrong = next(n.split(",")[0] for n in names(page) if n.endswith("empty") and not n.startswith(puzzle.solution))
+    keys.arrow_to(wrong)
+    keys.press("Enter")
+    says(page, f"{wrong} does not work")
+    keys.tab_to("button: Try again")
+    keys.press("Enter")
+    assert keys.at == f"button: {wrong}, empty"
+    keys.arrow_to(puzzle.solution)
+    keys.press("Enter")
+    says(page, "Right: ")
+    assert keys.at == f"button: {puzzle.solution}, {puzzle.to_move}, last move"
+    keys.tab_to("button: Another puzzle")
+
+
+def test_a_position_is_explored_by_keyboard(server: Served, visit: Visit) -> None:
+    page = visit(f"{server.url}/explore/4,4,4/{VERDICTS}")
+    says(page, "O to move")
+    keys = Keys(page)
+    keys.tab_to("button: a1, X")
+    keys.arrow_to("d1")
+    assert keys.at == "button: d1, empty, draws, best"
+    expect(page.locator(".line")).to_contain_text("d1 draws: d1")
+    keys.press("ArrowDown")
+    assert keys.at == "button: d2, empty, loses in 2 plies"
+    keys.press("Home")
+    assert keys.at == "button: a2, O"
+    keys.press("End", "ArrowUp", "Enter")
+    says(page, "X to move")
+    assert keys.at == "button: d1, O, last move"
+    keys.tab_to("button: Back")
+    keys.press("Enter")
+    says(page, "O to move")
+    assert keys.at == "button: Forward"
+    keys.tab_to("checkbox: Set up")
+    keys.press(" ")
+    keys.tab_to("button: d1, empty", back=True)
+    keys.press("Enter")
+    shows(page, "XXXXOO..........")
+
+
+@slow
+def test_a_game_of_the_operators_own_is_played_by_keyboard(page: Page) -> None:
+    begin(page, HERE, game="nim:Nim")
+    keys = Keys(page)
+    keys.tab_to("button: 1")
+    for left in ("6 O", "5 X", "4 O"):
+        keys.press("Enter")
+        expect(page.locator("pre")).to_have_text(left)
+        assert keys.at == "button: 1"
+
+
+def test_the_focus_stays_near_where_it_was_when_its_button_is_drawn_anew_or_goes(seat: Visit) -> None:
+    page = seat()
+    play(page, "a1", "b1", "c1")
+    keys = Keys(page)
+    for name, at in (("X a1", "X a1"), ("O b1", "O b1"), ("Back to the game", "Undo"), ("Undo", "Undo")):
+        button(page, name).focus()
+        keys.press("Enter")
+        until(page, lambda: keys.at, f"button: {at}")
+    for board in ("XO" + EMPTY[2:], "X" + EMPTY[1:]):
+        shows(page, board)
+        keys.press("Enter")
+    shows(page, EMPTY)
+    until(page, lambda: keys.at, "button: Hint")  # as there is nothing more to undo
+
+
+@slow
+def test_the_focus_stays_among_the_steps_and_the_main_line_of_an_exploration(server: Served, visit: Visit) -> None:
+    page = visit(f"{server.url}/explore/4,4,4/XXX./OO../O.../....?moves=a1+a2+b1+b2+c1+a3")
+    says(page, "X to move")
+    keys = Keys(page)
+    for within, name in ((".moves", "b1"), (".mainline", "")):
+        held = page.locator(within).get_by_role("button", name=name).first
+        held.focus()
+        before = page.url
+        keys.press("Enter")
+        until(page, lambda: page.url != before, True)  # noqa: B023 - it is asked at once
+        says(page, "to move")
+        until(page, lambda: page.locator(f"{within} :focus").count(), 1)  # noqa: B023 - it is asked at once
+
+
+@pytest.mark.parametrize("game", ["fano", pytest.param("4,4,4", marks=slow), pytest.param("15,15,5", marks=slow)])
+def test_the_board_is_one_tab_stop(game: str, seat: Visit) -> None:
+    page = seat(game)
+    stops = page.locator('.cell[tabindex="0"]')
+    expect(stops).to_have_count(1)
+    assert page.locator('.cell[tabindex="-1"]').count() == page.locator(".cell").count() - 1
+    page.locator(".cell").last.click()
+    expect(stops).to_have_attribute("data-cell", str(page.locator(".cell").count() - 1))
+    expect(stops).to_have_count(1)
+
+
+@slow
+def test_arrows_skip_holes_and_stop_at_the_edge(server: Served, visit: Visit) -> None:
+    page = visit(f"{server.url}/explore/cross")
+    keys = Keys(page)
+    says(page, "to move")
+    cell(page, "b1").focus()
+    for key, at in (("ArrowLeft", "b1"), ("ArrowDown", "b2"), ("Home", "a2"), ("ArrowUp", "a2"), ("End", "d2")):
+        keys.press(key)
+        assert keys.at.startswith(f"button: {at}, "), key
+
+
+@pytest.fixture
+def announced(page: Page) -> Callable[[], list[str]]:
+    """Return what the status has said since the last time."""
+    page.context.add_init_script("""
+        window.said = [];
+        new MutationObserver((changes) => {
+            const lines = document.querySelectorAll("main .status[role=status]");
+            for (const line of lines) {
+                if (changes.some(({target}) => line.contains(target))) said.push(line.textContent);
+            }
+        }).observe(document, {subtree: true, childList: true, characterData: true});
+    """)
+    page.reload()
+    return lambda: page.evaluate("said.splice(0)")
+
+
+def test_the_status_is_announced_once_a_move(page: Page, announced: Callable[[], list[str]]) -> None:
+    begin(page, HERE)
+    says(page, "X to move.")
+    announced()
+    for number, move in enumerate(X_WINS[:-1]):
+        play(page, move)
+        says(page, f"{'XO'[number % 2]} played {move}. {'OX'[number % 2]} to move.")
+        heard = [text for text in announced() if text != "Sending …"]  # which is only said when it is slow
+        assert heard == [f"{'XO'[number % 2]} played {move}. {'OX'[number % 2]} to move."]
+    play(page, X_WINS[-1])
+    until(page, lambda: page.locator(".after p").count() > 0, True)
+    assert [text for text in announced() if text != "Sending …"] == ["X has won: X completed a line."]
+
+
+def verdicts(page: Page) -> dict[str, list[str]]:
+    """Return the text and the shape of every verdict on the board, by its words."""
+    found: dict[str, list[str]] = page.locator(".cell:has(.note)").evaluate_all("""cells => Object.fromEntries(
+        cells.map((cell) => {
+            const {borderStyle, borderRadius} = getComputedStyle(cell.querySelector(".note"));
+            return [cell.ariaLabel.split(", ")[2], [cell.textContent, `${borderStyle} ${borderRadius}`]];
+        }))""")
+    return found
+
+
+def test_verdicts_differ_by_text_and_shape_where_all_colours_are_equal(server: Served, visit: Visit) -> None:
+    found: dict[str, list[str]] = {}
+    for board in (VERDICTS, "XXX./OOO./..../....", "X.O./.XO./.O.O/XX.."):
+        page = visit(f"{server.url}/explore/4,4,4/{board}", forced_colors="active")
+        says(page, "to move")
+        found |= verdicts(page)
+    assert len({text for text, _ in found.values()}) == len(found) > 3
+    shapes = {(words.split()[0], shape) for words, (_, shape) in found.items()}
+    assert sorted(kind for kind, _ in shapes) == ["draws", "loses", "wins"]
+    assert len({shape for _, shape in shapes}) == 3
+
+
+@slow
+def test_every_state_of_a_cell_differs_where_all_colours_are_equal(seat: Visit) -> None:
+    page = seat()
+    play(page, *X_WINS)
+    looks = page.locator(".cell").evaluate_all("""cells => cells.map((cell) => {
+        const style = getComputedStyle(cell), mark = cell.querySelector("path");
+        return [mark?.getAttribute("d") ?? "", style.borderWidth, style.borderStyle].join();
+    })""")
+    assert len({looks[0], looks[4], looks[15]}) == 3  # in the line that ended the game, O's and empty
+
+
+@slow
+def test_without_motion_nothing_moves(seat: Visit) -> None:
+    for wanted, running in (("reduce", 0), ("no-preference", 1)):
+        page = seat(reduced_motion=wanted)
+        page.evaluate("""() => {
+            window.moved = 0;
+            addEventListener("animationstart", ({animationName}) => { moved += animationName === "appear"; }, true);
+        }""")
+        play(page, "a1")
+        until(page, lambda: page.evaluate("moved"), running)  # noqa: B023 - it is asked at once
+        assert marks(page) == "X" + EMPTY[1:]
