@@ -62,7 +62,9 @@ def killed_builds(game: Game, path: Path, moments: int) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(("name", "moments"), [("store3", 60), ("store4", 12), pytest.param("store4", 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("name", "moments"), [("store3", 60), ("store4", 12), pytest.param("store4", 60, marks=pytest.mark.slow)]
+)
 def test_a_build_killed_at_any_moment_leaves_the_old_store_whole(
     name: str, moments: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
