@@ -10,7 +10,7 @@ export async function show(main, {parts, query, signal}) {
   const name = parts[0] || "4,4,4";
   const game = await findGame(name);
   if (!game.rows) throw new Error(`${game.name} is not a game of lines, and has no positions to look up.`);
-  let path = [parts.length > 1 ? parts.slice(1).join("/") : emptyBoard(game)], at = 0;
+  let path = [parts.slice(1).join("/") || emptyBoard(game)], at = 0;
   const moves = (query.get("moves") ?? "").split(/[ +,]+/).filter(Boolean);
   if (moves.length) {
     const here = path[0], all = [query.get("from") ?? emptyBoard(game)];
