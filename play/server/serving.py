@@ -48,6 +48,7 @@ class _Protocol(HttpToolsProtocol):
     _patience: asyncio.TimerHandle | None = None
     _coming: asyncio.TimerHandle | None = None
     _head_bytes = 0
+    _incomplete = False
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -55,10 +56,11 @@ class _Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._await_request()
+        self._incomplete = True
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
+        self._incomplete = False
         self._cancel_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -67,12 +69,12 @@ class _Protocol(HttpToolsProtocol):
 
     def _await_request(self) -> None:
         """Give a request a while to come whole; afterwards uvicorn's own time for idle connections counts."""
-        self._cancel_waiting()
         self._coming = self.loop.call_later(_SLOWEST, self.transport.abort)
 
     def _cancel_waiting(self) -> None:
         if self._coming:
             self._coming.cancel()
+            self._coming = None
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -93,6 +95,8 @@ class _Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         scope = self.scope
         super().data_received(data)
+        if self._incomplete and self._coming is None:  # most requests come in one piece, and need no timer
+            self._await_request()
         if scope is None or scope is not self.scope or (self.cycle is not None and self.cycle.scope is scope):
             self._head_bytes = 0
             return

@@ -351,6 +351,31 @@ def test_a_follower_that_never_reads_harms_nobody(serve: Callable[..., Served]) 
         taking.close()
 
 
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET /api/games HTTP/1.1\r\nHo", b"GET /api/games HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"]
+)
+def test_a_request_that_does_not_come_whole_is_let_go(sent: bytes, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "_SLOWEST", 0.2)
+
+    async def waiting() -> None:
+        async with serving(app) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(sent)
+            with suppress(ConnectionResetError):
+                async with asyncio.timeout(5):
+                    while await reader.read(1000):
+                        pass
+            match = (await asked(port, "POST", "/api/matches", {"game": "3,3,3"})).json
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(f"GET {path_of(match)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            await asyncio.sleep(0.5)  # a stream is no request that is still to come
+            await moved(port, match, 0, "b2")
+            await reader.readuntil(b"event: step")
+            writer.close()
+
+    uvloop.run(waiting())
+
+
 def test_a_follower_that_never_reads_is_let_go_and_leaves_no_descriptor(
     app: App, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
