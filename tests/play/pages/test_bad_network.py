@@ -186,7 +186,7 @@ def test_a_stream_that_goes_silent_is_noticed(proxy: Proxy, visit: Visit, server
     proxy.stall()
     play(page, "a1")
     other.clock.run_for(25_000)
-    shows(other, "X" + EMPTY[1:])
+    shows(other, "X" + EMPTY[1:], within=30)  # a connection that the browser uses again may be a stalled one
 
 
 @slow
