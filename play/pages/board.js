@@ -50,7 +50,7 @@ export function after(game, board, move) {
   return boardText(game, marks);
 }
 
-export const toMove = (board) => board.split("X").length > board.split("O").length ? "O" : "X";
+const toMove = (board) => board.split("X").length > board.split("O").length ? "O" : "X";
 
 const MARKS = {X: "M2.2 2.2L7.8 7.8M7.8 2.2L2.2 7.8", O: "M5 2a3 3 0 1 0 0 6 3 3 0 1 0 0-6z"};
 

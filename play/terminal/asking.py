@@ -18,7 +18,7 @@ def let_edit() -> None:
     """Let what is typed on a terminal be edited from here on."""
     if sys.stdin.isatty():
         with suppress(ImportError):  # some Pythons are built without it
-            import readline  # noqa: F401
+            import readline  # noqa: F401 - importing it is what lets input() edit
 
 
 def read_line(prompt: str) -> str:
