@@ -1,12 +1,17 @@
 """Answers: what is known of a position and of each of its moves. Their fields are those of the JSON.
 
-Scores are explained in solver/games/score.py. A position's score is that of the side to move; a move's score is
-that of the side that makes it. Plies are half-moves, counted from the position that was asked about.
+Scores are explained in solver/games/score.py, and those of the duel in solver/games/duel.py. A position's score is that
+of the side to move; a move's score is that of the side that makes it. Plies are half-moves, counted from the position
+that was asked about.
 """
 
 import json
 from functools import lru_cache
 from typing import Any, NamedTuple
+
+from solver.games.score import MARGIN
+
+_OTHER = {"X": "O", "O": "X", "R": "G", "G": "R"}
 
 
 class Move(NamedTuple):
@@ -35,7 +40,7 @@ class Analysis(NamedTuple):
     game: str
     board: str
     to_move: str | None
-    """`X` or `O`; None when the game is over."""
+    """`X` or `O` (in the duel, `R` or `G`); None when the game is over."""
     over: bool
     winner: str | None
     """Who has won a game that is over."""
@@ -45,6 +50,8 @@ class Analysis(NamedTuple):
     """How many plies to the end, at most that many if not `exact`; None for a draw."""
     score: int
     """0 also stands for what is not settled."""
+    scale: str
+    """What a score says besides who wins: by how soon (`plies`), or by how many cells (`margin`)."""
     best: tuple[str, ...]
     """Every move that is equally best, in the order of the cells; empty if nothing is settled."""
     moves: tuple[Move, ...]
@@ -79,15 +86,24 @@ class Analysis(NamedTuple):
         """Who wins and how soon, in words: `X wins in 4 moves (7 plies)`."""
         if self.to_move is None:
             return f"the game is over: {f'{self.winner} has won' if self.winner else 'a draw'}"
-        if self.plies is None:
+        if not self.score:
             return "a draw with best play" if self.exact else "not settled: no forced win was found"
-        winner = self.to_move if self.score > 0 else "XO"[self.to_move == "X"]
-        return f"{winner} wins in {'' if self.exact else 'at most '}{in_moves(self.plies)}"
+        winner = self.to_move if self.score > 0 else _OTHER[self.to_move]
+        return in_words(self.score, self.plies, self.scale, winner, exact=self.exact)
 
 
 @lru_cache(1 << 14)
 def _json(move: Move) -> str:
     return json.dumps(move._asdict())
+
+
+def in_words(score: int, plies: int | None, scale: str, winner: str, *, exact: bool = True) -> str:
+    """Return what a score means: `X wins in 4 moves (7 plies)`, `R wins by 6`, `a draw`."""
+    if not score:
+        return "a draw"
+    if scale == MARGIN:
+        return f"{winner} wins by {'' if exact else 'at least '}{abs(score)}"
+    return f"{winner} wins in {'' if exact else 'at most '}{in_moves(plies)}" if plies else f"{winner} has won"
 
 
 def in_moves(plies: int) -> str:

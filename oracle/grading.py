@@ -1,10 +1,10 @@
 """Grading: what a move did to the outcome, from the best score there was and the score that the move has."""
 
-from solver.games.score import outcome_of
+from solver.games.score import MARGIN, PLIES, outcome_of
 
 BEST = "best"
-SLOWER = "slower win"
-FASTER = "faster loss"
+SLOWER, SMALLER = "slower win", "smaller win"
+FASTER, LARGER = "faster loss", "larger loss"
 GAVE_WIN = "gave away a win"
 DRAW_LOST = "turned a draw into a loss"
 WIN_LOST = "turned a win into a loss"
@@ -15,12 +15,13 @@ def keeps_outcome(best: int, score: int) -> bool:
     return outcome_of(best) == outcome_of(score)
 
 
-def grade_of(best: int, score: int) -> str:
+def grade_of(best: int, score: int, scale: str = PLIES) -> str:
     """Return the grade of a move with some score where the best move has `best`."""
     if score == best:
         return BEST
     if keeps_outcome(best, score):
-        return SLOWER if score > 0 else FASTER
+        win, loss = (SMALLER, LARGER) if scale == MARGIN else (SLOWER, FASTER)
+        return win if score > 0 else loss
     if score == 0:
         return GAVE_WIN
     return DRAW_LOST if best == 0 else WIN_LOST

@@ -1,37 +1,32 @@
 """The oracle: answers any question about any position of one game, from its store or by live search.
 
-Win soonest, lose latest: a move is best if no other has a better score. Among equally good moves the oracle itself
-makes the one that leaves the smallest share of safe replies; among those, the one that leaves it the most in the
-lines that it can still complete (in misère play, the least), because a dead line sets no traps; and then the first
-on the canonical board. A turned board gets the turned move.
+Win soonest, lose latest (or, where cells are counted, by the most and by the least): a move is best if no other has a
+better score. Among equally good moves the oracle itself makes the one that leaves the smallest share of safe replies;
+among those, the most promising one by the game's own measure (`promise`); and then the first on the canonical board. A
+turned board gets the turned move.
 """
 
 import os
 import warnings
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from oracle.answers import Analysis, Move
-from oracle.source import Source
 from solver.advice import build_command
 from solver.errors import BoardError, GameError, NotSettled, StoreDamaged, StoreError
 from solver.folders import find_store, is_named, store_path
-from solver.games.lines import DEFAULT_GAME, SOLVABLE_CELLS, Game, require_solvable
+from solver.games.board import DEFAULT_GAME, Board, BoardGame, BoardPosition, require_solvable
+from solver.games.board_text import as_position
 from solver.games.notation import parse_game
-from solver.games.position import Board, Position, as_position
-from solver.games.score import outcome_of, plies_to_end
-from solver.index.places import Index
-from solver.index.symmetry import STEPS, Symmetry, inverse, symmetries
-from solver.store.scores import Scores
+from solver.games.score import outcome_of
+from solver.index.symmetry import STEPS, Symmetry, inverse
+from solver.kinds import kind_of
 from solver.store.store import Store
 
 SECONDS = 2.0
 """How long a live search may take by default."""
-
-QUICK_CELLS = 16
-"""On boards of up to so many cells every position is settled live in less time, and a store is built in seconds."""
 
 _STEPS_A_SECOND = 100_000
 """How many steps the search for symmetries may take, for each second allowed: a quarter of the time, or less."""
@@ -55,7 +50,7 @@ class Oracle:
 
     def __init__(
         self,
-        game: Game | str = DEFAULT_GAME,
+        game: BoardGame[Any] | str = DEFAULT_GAME,
         store: str | os.PathLike[str] | None = None,
         *,
         live: bool = False,
@@ -72,24 +67,21 @@ class Oracle:
         self.path = find_store(self.game, store)
         if store:
             require_solvable(self.game)
-        solvable = self.game.cells <= SOLVABLE_CELLS
+        kind, solvable = kind_of(self.game), self.game.cells <= self.game.solvable_cells
         if not live and solvable and (is_named(store) or os.path.exists(self.path)):
-            scores = Scores(Store(self.path, self.game))
-            self._source: Source = scores
-            self._index = scores.index
+            self._source, self._index = kind.scores(Store(self.path, self.game))
         else:
-            from solver.search.live import Search  # only now: a store's answer does not wait for it
-
             if not live and solvable:
                 warnings.warn(searching_live(self.game), SearchingLive, stacklevel=2)
-            self._index = Index(self.game, _group(self.game, seconds))
-            self._source = Search(self.game, self._index.group, seconds)
+            self._index = kind.index(self.game, _group(self.game, seconds))
+            self._source = kind.search(self.game, self._index.group, seconds)
         self._lines: dict[tuple[int, int], tuple[int, ...]] = {}
         self._choices: dict[tuple[int, int], tuple[int, int]] = {}
         self._cells = [
             (self.game.square_name(square), cell, *divmod(square, self.game.columns))
             for cell, square in enumerate(self.game.squares)
         ]
+        self._move = lru_cache(_KEPT)(partial(_move, self.game, self._cells))  # moves recur from board to board
 
     def __enter__(self) -> "Oracle":
         return self
@@ -116,7 +108,7 @@ class Oracle:
 
     def score(self, board: Board) -> int:
         """Return the score for the side to move; raise NotSettled if a live search had too little time for it."""
-        if isinstance(board, Position) and board.game is self.game:
+        if isinstance(board, BoardPosition) and board.game is self.game:
             return self._source.score(board)  # which checks it, at less cost
         return self._source.score(as_position(self.game, board))
 
@@ -143,7 +135,7 @@ class Oracle:
         best = max([score for _, score in scores])
         empty = self.game.cells - position.stones
         known = exact or best > 0
-        moves = [_move(self._cells[cell], score, empty, exact, known and score == best) for cell, score in scores]
+        moves = [self._move(cell, score, empty, exact, known and score == best) for cell, score in scores]
         moves.sort(key=_score, reverse=True)
         x, o, g = self._index.canonical(position.x, position.o)
         line: list[str] = []
@@ -160,13 +152,14 @@ class Oracle:
             over=False,
             winner=None,
             outcome=outcome_of(best) if known else None,
-            plies=plies_to_end(best, empty),
+            plies=self.game.plies_left(best, empty),
             score=best,
+            scale=self.game.scale,
             best=tuple([move.move for move in moves if move.best]),
             moves=tuple(moves),
             mainline=tuple(line),
-            mainline_complete=len(line) == (plies_to_end(best, empty) or empty),
-            canonical=str(Position(self.game, x, o)),
+            mainline_complete=len(line) == (self.game.plies_left(best, empty) or empty),
+            canonical=str(self.game.at(x, o)),
             source=self._source.name,
             exact=exact,
         )
@@ -181,7 +174,8 @@ class Oracle:
             raise BoardError(f"board {str(position)!r} has no move: the game is over")
         x, o, g = self._index.canonical(position.x, position.o)
         cell, score, exact = self._choice(x, o)
-        return _move(self._cells[inverse(g)[cell]], score, self.game.cells - position.stones, exact, exact or score > 0)
+        empty = self.game.cells - position.stones
+        return self._move(inverse(g)[cell], score, empty, exact, exact or score > 0)
 
     def _choice(self, x: int, o: int) -> tuple[int, int, bool]:
         """Return the cell that the oracle claims on a canonical board, its score, and whether that is exact.
@@ -207,22 +201,17 @@ class Oracle:
             self._choices[x, o] = best[0], score
         return best[0], score, exact
 
-    def _temptation(self, x: int, o: int, cell: int, deadline: float) -> tuple[int, int]:
-        """Return a key that is smaller the likelier the opponent goes wrong: safe replies, then lines left to us.
-
-        The opponent has equally many replies after any move, so their number ranks their share. A line in which
-        the opponent has no cell counts four times more for each cell of ours.
-        """
-        x_after, o_after, ended = self._claimed(x, o, cell)
+    def _temptation(self, x: int, o: int, cell: int, deadline: float) -> tuple[float, int]:
+        """Return a key that is smaller the likelier the opponent goes wrong: the share of safe replies, then hopes."""
+        x_after, o_after, ended = self.game.after(x, o, cell)
         if ended:
-            return 0, 0
+            return 0.0, 0
         scores, exact = self._source.children(x_after, o_after, deadline)
         if not exact:
-            raise NotSettled(f"board {str(Position(self.game, x, o))!r} takes too long")
+            raise NotSettled(f"board {str(self.game.at(x, o))!r} takes too long")
         kept = outcome_of(max(score for _, score in scores))
-        ours, theirs = (x_after, o_after) if x.bit_count() == o.bit_count() else (o_after, x_after)
-        hopes = sum([4 ** (line & ours).bit_count() for line in self.game.lines if not line & theirs])
-        return sum(outcome_of(score) == kept for _, score in scores), hopes if self.game.misere else -hopes
+        safe = sum([outcome_of(score) == kept for _, score in scores])
+        return safe / len(scores), -self.game.promise(x_after, o_after, (x | o).bit_count() % 2)
 
     def _line(self, x: int, o: int, score: int, first: int, deadline: float) -> tuple[int, ...]:
         """Return `first` on a canonical board, then the first best reply, and so on to the end of the game.
@@ -235,7 +224,7 @@ class Oracle:
             board = x, o
             if cell is None:
                 cell = self._source.first_best(x, o, score, deadline)
-            x, o, ended = self._claimed(x, o, cell)
+            x, o, ended = self.game.after(x, o, cell)
             if ended:
                 made.append((board, cell, None))
                 line = ()
@@ -250,15 +239,7 @@ class Oracle:
             self._lines[board] = line
         return line
 
-    def _claimed(self, x: int, o: int, cell: int) -> tuple[int, int, bool]:
-        """Return X's and O's cells after a move, and whether it ended the game."""
-        if x.bit_count() == o.bit_count():
-            own = x = x | 1 << cell
-        else:
-            own = o = o | 1 << cell
-        return x, o, self.game.result(own, x | o, cell) is not None
-
-    def _finished(self, position: Position, score: int) -> Analysis:
+    def _finished(self, position: BoardPosition, score: int) -> Analysis:
         winner = position.winner
         x, o, _ = self._index.canonical(position.x, position.o)
         return Analysis(
@@ -268,38 +249,42 @@ class Oracle:
             over=True,
             winner=winner,
             outcome=None,
-            plies=0 if winner else None,
+            plies=self.game.plies_left(score, self.game.cells - position.stones),
             score=score,
+            scale=self.game.scale,
             best=(),
             moves=(),
             mainline=(),
             mainline_complete=True,
-            canonical=str(Position(self.game, x, o)),
+            canonical=str(self.game.at(x, o)),
             source=self._source.name,
             exact=True,
         )
 
 
-def searching_live(game: Game) -> str:
+def searching_live(game: BoardGame[Any]) -> str:
     """Return the warning that there is no store, with the command that builds it."""
     path = store_path(game)
     return f"No store at {path!r}: searching live. For answers at once: {build_command(game, path)}"
 
 
-@lru_cache(1 << 14)
-def _move(cell: tuple[str, int, int, int], score: int, empty: int, exact: bool, best: bool) -> Move:
-    return Move(*cell, outcome_of(score) if exact or score else None, plies_to_end(score, empty), score, best)
+def _move(
+    game: BoardGame[Any], cells: list[tuple[str, int, int, int]], cell: int, score: int, empty: int, exact: bool,
+    best: bool,
+) -> Move:  # fmt: skip
+    outcome = outcome_of(score) if exact or score else None
+    return Move(*cells[cell], outcome, game.plies_left(score, empty), score, best)
 
 
 def _score(move: Move) -> int:
     return move.score
 
 
-def _group(game: Game, seconds: float) -> tuple[Symmetry, ...]:
+def _group(game: BoardGame[Any], seconds: float) -> tuple[Symmetry, ...]:
     """Return the symmetries under which a game is searched, as far as they are found in a fraction of the time.
 
     For a board too large to solve, that is only the identity.
     """
-    if game.cells > SOLVABLE_CELLS:
+    if game.cells > game.solvable_cells:
         return (tuple(range(game.cells)),)
-    return symmetries(game, min(STEPS, 1000 + int(_STEPS_A_SECOND * min(seconds, 60))))
+    return kind_of(game).symmetries(game, min(STEPS, 1000 + int(_STEPS_A_SECOND * min(seconds, 60))))

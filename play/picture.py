@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from oracle.cli.drawing import draw, ending_cells
-from solver.games.line_rules import LineRules
+from oracle.cli.drawing import draw
+from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules
 
 
 def picture(rules: Rules[Any], state: Any, notes: Mapping[int, str] | None = None) -> str:
     """Return a state drawn, with notes in the cells of some moves; games without a picture show their text.
 
-    On a board of lines the last move is in brackets, and the lines that ended the game are starred.
+    On a board the last move is in brackets, and the lines that ended the game are starred. Where tiles are counted,
+    their numbers stand below.
     """
-    if not isinstance(rules, LineRules):
+    if not isinstance(rules, BoardRules):
         return rules.encode(state)
-    ended = ending_cells(state.position) if state.outcome else ()
-    return draw(state.position, notes or {}, ended, None if ended else state.last, rules.marks)
+    ended = state.position.ending() if state.outcome else ()
+    drawn = draw(state.position, notes or {}, ended, None if ended else state.last, rules.marks)
+    return f"{drawn}\n\n{count}" if (count := state.position.count()) else drawn

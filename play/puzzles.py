@@ -17,11 +17,13 @@ from typing import NamedTuple
 from oracle.answers import Analysis, Move, in_moves
 from oracle.grading import grade_of, keeps_outcome
 from oracle.oracle import Oracle
-from play.review import in_words
+from play.review import led_to
 from solver.errors import NotSettled, Ttt4Error
+from solver.games.board import cells_of, column_name, require_solvable
+from solver.games.board_text import parse
 from solver.games.line_rules import LineRules, LineState
-from solver.games.lines import Game, column_name, require_solvable
-from solver.games.position import Position, cells_of, parse
+from solver.games.lines import Game, lines_only
+from solver.games.position import Position
 
 MOST_STARS = 5
 
@@ -96,7 +98,7 @@ def make_puzzle(oracle: Oracle, seed: str, *, outcome: str | None = None, stars:
     Each number of stars that comes up is equally likely. A live search takes up to ten times as long as for an answer;
     if it has too little time, its puzzle may be another than a store's. Raise NoPuzzle if none is found.
     """
-    game = oracle.game
+    game = lines_only(oracle.game)
     require_solvable(game)
     rng = random.Random(f"puzzle of {game.name}: {seed!a}")  # ascii, as not every text can be encoded
     ends = monotonic() + _ANSWERS * oracle.seconds if oracle.source == "search" else inf
@@ -131,7 +133,7 @@ def answer_to(oracle: Oracle, puzzle: Puzzle, move: str) -> Answer:
         made.move,
         keeps_outcome(before.score, made.score),
         grade_of(before.score, made.score),
-        in_words(made.score, made.plies and made.plies - 1, puzzle.to_move, "XO"),
+        led_to(made.score, made.plies and made.plies - 1, before.scale, puzzle.to_move, "XO"),
         (made.move, *following.mainline),
         following.mainline_complete,
     )
@@ -201,7 +203,7 @@ def _analyses(oracle: Oracle, rng: random.Random) -> Iterator[Analysis | None]:
     Boards emptier than in the middle of the game are left out: few of them are puzzles, and a live search takes long
     for them. So are boards as empty as one that a live search could not settle.
     """
-    game, most_settled = oracle.game, oracle.game.cells
+    game, most_settled = lines_only(oracle.game), oracle.game.cells
     seen: set[tuple[int, int]] = set()
     while True:
         waiting = deque(reversed(_random_game(game, rng)))

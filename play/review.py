@@ -1,14 +1,14 @@
 """Reviewing a match: what each move did to the outcome, by exact scores, and which move decided it."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from oracle.answers import in_moves
+from oracle.answers import in_words
 from oracle.grading import grade_of, keeps_outcome
 from oracle.oracle import Oracle
 from play.advice import analyse
 from play.match import Match
-from solver.games.lines import SOLVABLE_CELLS
 
 UNKNOWN = "not settled"
 
@@ -56,22 +56,21 @@ def review_match(oracle: Oracle, match: Match[Any]) -> Review:
         move = next(move for move in analysis.moves if move.cell == after.last)
         side = analysis.to_move or ""
         certain = analysis.exact or move.score < 0 < analysis.score  # a win and a loss that were found are exact
-        grade = grade_of(analysis.score, move.score) if certain else UNKNOWN
+        grade = grade_of(analysis.score, move.score, analysis.scale) if certain else UNKNOWN
         plies = move.plies and move.plies - 1
+        meaning = led_to(move.score, plies, analysis.scale, side, match.rules.sides)
         graded.append(
             Graded(
                 number, side, move.move, grade, analysis.score, move.score,
-                in_words(move.score, plies, side, match.rules.sides) if analysis.exact or move.score else "",
+                meaning if analysis.exact or move.score else "",
                 () if move.best or grade == UNKNOWN else analysis.best,
             )
         )  # fmt: skip
     changes = [move for move in graded if move.changed]
-    return Review(tuple(graded), changes[-1] if changes else None, exact, oracle.game.cells <= SOLVABLE_CELLS)
+    solvable = oracle.game.cells <= oracle.game.solvable_cells
+    return Review(tuple(graded), changes[-1] if changes else None, exact, solvable)
 
 
-def in_words(score: int, plies: int | None, side: str, sides: Any) -> str:
+def led_to(score: int, plies: int | None, scale: str, side: str, sides: Sequence[str]) -> str:
     """Return what a score of a side means, so many plies before the end."""
-    if not score or plies is None:
-        return "a draw"
-    winner = side if score > 0 else next(other for other in sides if other != side)
-    return f"{winner} wins in {in_moves(plies)}" if plies else f"{winner} has won"
+    return in_words(score, plies, scale, side if score > 0 else next(other for other in sides if other != side))

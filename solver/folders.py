@@ -9,16 +9,17 @@ the first that has it, and written to the first. A game file that is named witho
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
-from solver.games.lines import Game
+from solver.games.board import BoardGame
 
 
-def store_path(game: Game, given: str | os.PathLike[str] | None = None) -> str:
+def store_path(game: BoardGame[Any], given: str | os.PathLike[str] | None = None) -> str:
     """Return the path at which the game's store is built."""
     return _named(game, given) or next(_usual(game), store_name(game))
 
 
-def find_store(game: Game, given: str | os.PathLike[str] | None = None) -> str:
+def find_store(game: BoardGame[Any], given: str | os.PathLike[str] | None = None) -> str:
     """Return the path of the game's store; if there is none, the path at which it would be built."""
     named = _named(game, given)
     return named or next(filter(os.path.exists, _usual(game)), "") or store_path(game)
@@ -29,9 +30,10 @@ def is_named(given: str | os.PathLike[str] | None = None) -> bool:
     return bool(given or os.environ.get("TTT4_STORE"))
 
 
-def store_name(game: Game) -> str:
-    """Return the file name of a game's store: `4x4x4.ttt4`."""
-    return game.name.replace(",misere", "-misere").replace(",", "x") + ".ttt4"
+def store_name(game: BoardGame[Any]) -> str:
+    """Return the file name of a game's store: `4x4x4.ttt4`, `duel-4x4.ttt4`."""
+    name = game.name.replace(",misere", "-misere").replace("duel,", "duel-")
+    return name.replace(",", "x") + ".ttt4"
 
 
 def partial_path(store: str | os.PathLike[str]) -> str:
@@ -74,14 +76,14 @@ def shared_folders() -> list[str]:
     return [*_data_folders(), os.path.join(get_path("data"), "share", "ttt4")]
 
 
-def _named(game: Game, given: str | os.PathLike[str] | None) -> str | None:
+def _named(game: BoardGame[Any], given: str | os.PathLike[str] | None) -> str | None:
     named = os.fspath(given) if given else os.environ.get("TTT4_STORE")
     if named and (os.path.isdir(named) or named.endswith(os.sep)):
         return os.path.join(named, store_name(game))
     return named or None
 
 
-def _usual(game: Game) -> Iterator[str]:
+def _usual(game: BoardGame[Any]) -> Iterator[str]:
     return (os.path.join(folder, store_name(game)) for folder in _data_folders())
 
 

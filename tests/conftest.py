@@ -15,6 +15,7 @@ import click
 import numpy as np
 import pytest
 from hypothesis import settings
+from whole import WholeProof
 
 from solver.games.lines import Game, grid
 from solver.games.notation import parse_game
@@ -23,8 +24,8 @@ from solver.index.places import Index, rank
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
 from solver.proof.progress import silent
-from solver.proof.prove import Proof, Summary
-from solver.sweep.layers import Filled, Pages
+from solver.proof.proof import Summary
+from solver.sweep.layers import Pages
 
 # A shell that runs the tests in the background ignores SIGINT for them, and then for every command that they interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -75,7 +76,7 @@ class Solved:
 def _solved(name: str, sample: int | None = None) -> Solved:
     game = parse_game(name)
     group = symmetries(game)
-    proof: Proof[Filled] = Proof(game, group, lambda filled: filled, jobs=1, sample=sample, on_progress=silent)
+    proof: WholeProof = WholeProof(game, group, lambda filled: filled, jobs=1, sample=sample, on_progress=silent)
     chunks = [filled for stage in proof.stages() for filled in stage.made]
     filled = sorted((pages for both in chunks for pages in both if pages), key=lambda pages: pages.empty)
     page = {

@@ -5,7 +5,8 @@
      2  O    O    =
      3  -2   -2   -2
 
-Verdicts are for the side to move: `+n` wins in n plies, `=` draws, `-n` loses in n plies.
+Verdicts are for the side to move: `+n` wins in n plies, `=` draws, `-n` loses in n plies. In games that are counted,
+`+n` wins by n and `-n` loses by n.
 """
 
 from collections.abc import Collection, Mapping
@@ -13,22 +14,27 @@ from collections.abc import Collection, Mapping
 import click
 
 from oracle.answers import Analysis, Move
-from solver.games.lines import column_name
-from solver.games.position import Position, cells_of
+from solver.games.board import BoardPosition, column_name
+from solver.games.score import MARGIN
 
-_LOOKS = {"X": {"fg": "bright_blue", "bold": True}, "O": {"fg": "yellow", "bold": True}}
-"""Blue and yellow are safe for the colour-blind, and the letters differ anyway."""
+_FIRST, _SECOND = {"fg": "bright_blue", "bold": True}, {"fg": "yellow", "bold": True}
+_RED, _GREEN = {"fg": "bright_red", "bold": True}, {"fg": "green", "underline": True}
+_LOOKS = {"X": _FIRST, "O": _SECOND, "R": _RED, "G": _GREEN}
+"""Blue and yellow are safe for the colour-blind; red and green are not, so one is bold and the other underlined. The
+letters differ anyway."""
 
 
 def draw(
-    position: Position, notes: Mapping[int, str], starred: Collection[int] = (), bracketed: int | None = None,
-    marks: str = "XO",
+    position: BoardPosition, notes: Mapping[int, str], starred: Collection[int] = (), bracketed: int | None = None,
+    marks: str = "",
 ) -> str:  # fmt: skip
     """Return the board with its rows and columns named, notes in empty cells, some cells starred, one in brackets.
 
-    Holes are blank, and a row or column of holes has no name. `marks` are those of the side that began and the other.
+    Holes are blank, and a row or column of holes has no name. `marks` are those of the side that began and the other,
+    if they are not the game's own.
     """
     game = position.game
+    marks = marks or game.marks
     width = max([len(note) for note in notes.values()] + [len(column_name(game.columns - 1))]) + 3
     label = len(str(game.rows)) + 1
     named = {square % game.columns for square in game.squares}
@@ -50,32 +56,35 @@ def draw(
     return "\n".join(lines)
 
 
-def draw_verdicts(position: Position, analysis: Analysis) -> str:
+def draw_verdicts(position: BoardPosition, analysis: Analysis) -> str:
     """Return the board with each move's verdict, the best ones starred; or with the lines that ended the game."""
     if analysis.over:
-        return draw(position, {}, ending_cells(position))
+        return draw(position, {}, position.ending())
     return draw(position, verdicts(analysis), [move.cell for move in analysis.moves if move.best])
 
 
-def ending_cells(position: Position) -> set[int]:
-    """Return the cells of all complete lines."""
-    x_lines, o_lines = position.lines
-    return {cell for line in x_lines + o_lines for cell in cells_of(line)}
+def legend(scale: str) -> str:
+    """Return what verdicts mean, in words."""
+    return (
+        "+n wins by n, = draws, -n loses by n"
+        if scale == MARGIN
+        else "+n wins in n plies, = draws, -n loses in n plies"
+    )
 
 
 def verdicts(analysis: Analysis) -> dict[int, str]:
     """Return what claiming each empty cell leads to."""
-    return {move.cell: verdict(move) for move in analysis.moves}
+    return {move.cell: verdict(move, analysis.scale) for move in analysis.moves}
 
 
-def verdict(move: Move) -> str:
+def verdict(move: Move, scale: str) -> str:
     """Return what a move leads to, in short: `+3`, `=`, `-4`, or `?` if it is not settled."""
-    if move.plies is None:
+    if not move.score:
         return "=" if move.outcome else "?"
-    return f"{'+' if move.score > 0 else '-'}{move.plies}"
+    return f"{'+' if move.score > 0 else '-'}{abs(move.score) if scale == MARGIN else move.plies}"
 
 
-def _cell(position: Position, cell: int, note: str, starred: bool, marks: str) -> str:
+def _cell(position: BoardPosition, cell: int, note: str, starred: bool, marks: str) -> str:
     mark = marks[0] if position.x >> cell & 1 else marks[1] if position.o >> cell & 1 else None
     looks = _LOOKS[mark] if mark else {"bold": True} if starred else {"dim": True}
     return click.style(mark or note, **looks)

@@ -6,20 +6,21 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
 from oracle.answers import Analysis
-from oracle.cli.drawing import draw_verdicts
+from oracle.cli.drawing import draw_verdicts, legend
 from oracle.cli.options import any_game_option, live_option, time_option
 from oracle.oracle import Oracle
 from solver import __version__
 from solver.cli.console import CUT_OFF, command_errors, plain_where_asked, store_option
 from solver.cli.streams import require_open
 from solver.errors import BoardError, Ttt4Error
-from solver.games.lines import Game
-from solver.games.position import Position, after_moves, parse
+from solver.games.board import BoardGame
+from solver.games.board_text import after_moves, parse
+from solver.games.position import Position
 
 _LONGEST_LINE = 1 << 20
 
@@ -48,7 +49,13 @@ class _BoardCommand(click.Command):
 @click.version_option(__version__, prog_name="ttt4-query")
 @command_errors
 def main(
-    board: str | None, moves: str | None, game: Game, store: str | None, live: bool, seconds: float, as_json: bool
+    board: str | None,
+    moves: str | None,
+    game: BoardGame[Any],
+    store: str | None,
+    live: bool,
+    seconds: float,
+    as_json: bool,
 ) -> None:
     """Say who wins from BOARD with best play, how soon, and what every move leads to.
 
@@ -127,7 +134,7 @@ def _page(oracle: Oracle, position: Position, analysis: Analysis) -> str:
             said.append(_listed("Main line", [*analysis.mainline, *cut]))
         said += [
             "",
-            f"For {analysis.to_move}: +n wins in n plies, = draws, -n loses in n plies, * best"
+            f"For {analysis.to_move}: {legend(analysis.scale)}, * best"
             + (", ? not settled." if not analysis.exact else "."),
         ]
     return "\n".join([*said, _origin(oracle, analysis)])

@@ -6,7 +6,7 @@ import click
 
 from oracle.oracle import SECONDS
 from solver.cli.console import GameType
-from solver.games.lines import DEFAULT_GAME
+from solver.games.board import DEFAULT_GAME
 
 
 def seconds_given(context: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -18,7 +18,7 @@ def seconds_given(context: click.Context, parameter: click.Parameter, value: flo
 
 any_game_option = click.option(
     "--game", type=GameType(solvable=False), default=DEFAULT_GAME, show_default=True,
-    help="Rows, columns, how many in a row, or a game's name or file.toml. "
+    help="Rows, columns, how many in a row, a game's name or file.toml, or duel,R,C. "
     "In 3,3,3,misere completing a line loses.",
 )  # fmt: skip
 time_option = click.option(

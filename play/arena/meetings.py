@@ -18,14 +18,14 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from oracle.grading import keeps_outcome
-from oracle.oracle import QUICK_CELLS, Oracle
+from oracle.oracle import Oracle
 from play.match import Match
 from play.players.player import SECONDS_A_MOVE, Player, PlayerError
 from play.players.roster import Contestant, Roster, called
 from play.records.text import Record
 from play.session import Session
 from solver.errors import StoreError, Ttt4Error
-from solver.games.line_rules import LineRules
+from solver.games.board_rules import BoardRules
 
 _SURE = 1.96
 """How many standard deviations to either side hold 95% of results."""
@@ -237,10 +237,10 @@ def _limited(seconds: float) -> Iterator[None]:
 
 def _grader(roster: Roster) -> Oracle | None:
     """Return the oracle that grades moves; None where it cannot, or would take long."""
-    if not isinstance(roster.rules, LineRules):
+    if not isinstance(roster.rules, BoardRules):
         return None
     oracle = roster.oracle()
-    return oracle if oracle.source == "store" or roster.rules.game.cells <= QUICK_CELLS else None
+    return oracle if oracle.source == "store" or roster.rules.game.cells <= roster.rules.game.quick_cells else None
 
 
 def _grade(oracle: Oracle, match: Match[Any], standings: dict[str, Standing]) -> None:

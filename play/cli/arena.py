@@ -14,7 +14,7 @@ from play.players.player import SECONDS_A_MOVE, read_player
 from play.players.roster import Roster
 from play.terminal.talk import say
 from solver.cli.console import command_errors, store_option
-from solver.games.line_rules import LineRules
+from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules
 
 
@@ -61,7 +61,7 @@ def arena(
     with Roster(rules, store, live=live, seconds=seconds) as roster, _progress(games * meetings) as tick:
         for name in names:
             roster.player(name, seed)  # so that a wrong name is refused before the first game
-        if isinstance(rules, LineRules):
+        if isinstance(rules, BoardRules):
             roster.oracle()  # so that a missing store is reported at once
         if everybody:
             met = round_robin(roster, names, games, seed=seed, seconds=limit, after_game=tick)

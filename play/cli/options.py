@@ -6,7 +6,7 @@ import click
 
 from solver.cli.console import Refusal
 from solver.errors import Ttt4Error
-from solver.games.lines import DEFAULT_GAME
+from solver.games.board import DEFAULT_GAME
 from solver.games.registry import find_game
 from solver.games.rules import Rules
 
@@ -26,7 +26,7 @@ class RulesType(click.ParamType[Rules[Any]]):
 
 game_option = click.option(
     "--game", "rules", type=RulesType(), default=DEFAULT_GAME, show_default=True,
-    help="Rows, columns and how many in a row, a game's name or file.toml, or MODULE:NAME. "
+    help="Rows, columns and how many in a row, a game's name or file.toml, duel or duel,R,C, or MODULE:NAME. "
     "In 3,3,3,misere completing a line loses.",
 )  # fmt: skip
 own_game_option = click.option(

@@ -12,7 +12,7 @@ from oracle.oracle import Oracle
 from play.cli.options import game_option, seed_option
 from play.players.roster import lines_of
 from solver.cli.console import command_errors, store_option
-from solver.games.lines import require_solvable
+from solver.games.board import require_solvable
 from solver.games.rules import Rules
 from solver.text import shown
 

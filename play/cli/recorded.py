@@ -13,13 +13,14 @@ from play.cli.starting import play_record
 from play.match import Match
 from play.picture import picture
 from play.players.player import may_resume
-from play.players.roster import Roster, lines_of
+from play.players.roster import Roster, board_of
 from play.records.files import load_record
 from play.records.json_form import record_as_dict
 from play.records.kept import Kept, kept_games, last_kept, new_files
 from play.terminal.talk import review_lines, say
 from solver.cli.console import command_errors, store_option
 from solver.errors import Ttt4Error
+from solver.games.board_rules import captured_by
 from solver.games.rules import Rules
 from solver.text import printable, shown
 
@@ -67,7 +68,7 @@ def review(file: str | None, rules: Rules[Any] | None, store: str | None, live: 
     from play.review import review_match
 
     match = load_record(file or _last(rules), rules).match
-    lines_of(match.rules, "an oracle that could review it")
+    board_of(match.rules, "an oracle that could review it")
     with Roster(match.rules, store, live=live, seconds=seconds) as roster:
         say(f"{picture(match.rules, match.state)}\n")
         for line in review_lines(review_match(roster.oracle(), match), every=True):
@@ -132,7 +133,9 @@ def _step_of(match: Match[Any], at: int) -> str:
     """Return the state after so many moves, drawn, and the move that led to it."""
     rules, who = match.rules, ""
     if at:
-        who = f"{rules.to_move(match.states[at - 1])} plays {rules.write(match.moves[at - 1])}. "
+        captured = captured_by(match.states[at])
+        who = f"{rules.to_move(match.states[at - 1])} plays {rules.write(match.moves[at - 1])}"
+        who += f" and captures {captured}. " if captured else ". "
     return f"{picture(rules, match.states[at])}\n\nPly {at} of {len(match.moves)}. {who}\n"
 
 

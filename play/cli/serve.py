@@ -12,7 +12,7 @@ from play.cli.options import RulesType
 from solver.cli.console import command_errors, store_option
 from solver.errors import Ttt4Error
 from solver.folders import find_store, matches_path
-from solver.games.lines import DEFAULT_GAME
+from solver.games.board import DEFAULT_GAME
 from solver.games.notation import parse_game
 from solver.games.rules import Rules
 from solver.store.store import missing

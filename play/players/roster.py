@@ -8,6 +8,8 @@ from oracle.oracle import SECONDS, Oracle
 from play.players.machines import FirstPlayer, LevelPlayer, OraclePlayer, RandomPlayer, TacticalPlayer
 from play.players.player import BEST_LEVEL, Player, PlayerError, read_player
 from solver.errors import GameError, Ttt4Error
+from solver.games.board import BoardGame
+from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
@@ -37,7 +39,7 @@ class Roster:
 
     def oracle(self, *, live: bool = False) -> Oracle:
         """Return the oracle that all players share; with `live`, one that always searches."""
-        game = lines_of(self.rules, "an oracle")
+        game = board_of(self.rules, "an oracle")
         store, always_live, seconds = self._arguments
         live = live or always_live
         if live not in self._oracles:
@@ -72,6 +74,13 @@ class Roster:
         if kind == "rules":
             return TacticalPlayer(lines_of(self.rules, "the player 'rules'"), rng)
         return RandomPlayer(self.rules, rng)
+
+
+def board_of(rules: Rules[Any], what: str) -> BoardGame[Any]:
+    """Return the game on a board that rules are of; raise GameError, saying what only those have, for other games."""
+    if isinstance(rules, BoardRules):
+        return rules.game
+    raise GameError(f"only games on a board have {what}, and {rules.name} is not one")
 
 
 def lines_of(rules: Rules[Any], what: str) -> Game:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from oracle.oracle import QUICK_CELLS
 from play.match import MOVED, RESIGNED
 from play.records.json_form import record_as_dict
 from play.records.text import Record
@@ -23,8 +22,9 @@ from play.server.requests import LONGEST_SEED, Batch, Begin, MoveStep, Step, Und
 from play.server.seats import seat_of
 from play.server.worker import Worker
 from solver.errors import GameError
-from solver.games.line_rules import LineRules
-from solver.games.lines import DEFAULT_GAME, SOLVABLE_CELLS
+from solver.games.board import DEFAULT_GAME
+from solver.games.board_rules import BoardRules
+from solver.games.lines import Game
 from solver.store.store import Store
 from solver.text import shown
 
@@ -65,15 +65,16 @@ class Api:
             rules = self.desk.rules(name)
         except GameError as error:
             raise Problem(404, "no-game", str(error)) from error
-        if not isinstance(rules, LineRules):
+        if not isinstance(rules, BoardRules):
             return _json({"name": rules.name, "sides": list(rules.sides), "cells": None})
         game = rules.game
-        charge(self.allowance, request.address, sum(map(int.bit_count, game.lines)) * LINES)
+        size = sum(map(int.bit_count, game.lines)) if isinstance(game, Game) else game.cells
+        charge(self.allowance, request.address, size * LINES)
         roster = self.desk.stored(rules)
         if roster:
             with Store(roster.oracle().path, game) as store:
                 return _json(game_facts(game, len(store.manifest.symmetries), store.manifest.facts()))
-        if game.cells > SOLVABLE_CELLS:
+        if game.cells > game.solvable_cells:
             return _json(game_facts(game, None, None))
         return _json(game_facts(game, json.loads(await self.worker.ask("symmetries", name)), None))
 
@@ -161,7 +162,8 @@ class Api:
         """Return what the worker answers to a question about many positions of a game."""
         stored = self.desk.stored(self.desk.rules(game))
         charge(self.allowance, address, SEVERAL if stored else SEARCH)
-        if not stored and self.desk.game(game).cells > QUICK_CELLS:
+        found = self.desk.game(game)
+        if not stored and found.cells > found.quick_cells:
             raise Problem(409, "no-store", f"{game} has no store here, and searching it would take too long")
         return Reply(await self.worker.ask(task, game, *question))
 

@@ -12,15 +12,14 @@ from typing import Any
 
 from oracle.oracle import Oracle
 from play.players.player import PlayerError, chosen, may_resume, read_player
-from play.players.roster import Roster, lines_of
+from play.players.roster import Roster, board_of
 from play.puzzles import make_puzzle
 from play.records.json_form import record_from_json
 from play.review import Review, review_match
 from solver.errors import GameError, StoreMismatch
 from solver.folders import find_store
-from solver.games.line_rules import LineRules
-from solver.games.lines import SOLVABLE_CELLS, Game
-from solver.games.position import Board
+from solver.games.board import Board, BoardGame
+from solver.games.board_rules import BoardRules
 from solver.games.registry import find_game, may_be_recorded
 from solver.games.rules import Rules
 from solver.text import shown
@@ -50,9 +49,9 @@ class Desk:
         for roster in (*self._stored.values(), *self._searching.values()):
             roster.__exit__()
 
-    def game(self, name: str) -> Game:
-        """Return a game of lines; raise GameError if it is none."""
-        return lines_of(self.rules(name), "positions to look up")
+    def game(self, name: str) -> BoardGame[Any]:
+        """Return a game on a board; raise GameError if it is none."""
+        return board_of(self.rules(name), "positions to look up")
 
     def stored(self, rules: Rules[Any]) -> Roster | None:
         """Return the players of a game that has a store; None if it has none."""
@@ -69,7 +68,7 @@ class Desk:
         return roster
 
     def oracle(self, name: str) -> Oracle:
-        """Return the oracle of a game of lines."""
+        """Return the oracle of a game on a board."""
         return self.roster(self.rules(name)).oracle()
 
     def position(self, game: str, board: Board) -> str:
@@ -94,24 +93,24 @@ class Desk:
         return json.dumps(make_puzzle(self.oracle(game), seed, outcome=outcome, stars=stars)._asdict())
 
     def symmetries(self, game: str) -> str:
-        """Return the number of symmetries of a game of lines."""
+        """Return the number of symmetries of a game on a board."""
         return json.dumps(len(self.oracle(game).symmetries))
 
     def _rules(self, name: str) -> Rules[Any]:
         if name in self.own:
             return self.own[name]
         if not may_be_recorded(name) or len(name) > 80:
-            raise GameError(f"no game {shown(name)} is served: write rows,columns,k, or a name from /api/games")
+            raise GameError(f"no game {shown(name)} is served: write rows,columns,k, duel, or a name from /api/games")
         sizes = [int(part) for part in name.split(",")[:2] if part.strip().isdecimal()]
         if len(sizes) == 2:
             _require_served(name, sizes[0] * sizes[1])  # before its lines are made, which are many
         rules = find_game(name)
-        _require_served(rules.name, lines_of(rules, "a board").cells)
+        _require_served(rules.name, board_of(rules, "a board").cells)
         return rules
 
     def _opened(self, rules: Rules[Any]) -> Roster | None:
         store, live, seconds = self.settings
-        if live or not isinstance(rules, LineRules) or rules.game.cells > SOLVABLE_CELLS:
+        if live or not isinstance(rules, BoardRules) or rules.game.cells > rules.game.solvable_cells:
             return None
         path = find_store(rules.game, store)
         if not os.path.exists(path):

@@ -5,9 +5,9 @@ from typing import Any
 
 from play.server.desk import Desk
 from solver.folders import find_store
+from solver.games.board import BoardGame, cells_of
 from solver.games.files import games_with_names
-from solver.games.lines import SOLVABLE_CELLS, Game
-from solver.games.position import cells_of
+from solver.games.lines import Game
 from solver.store.sealed import signed_for
 
 OFFERED = (
@@ -26,30 +26,31 @@ def games_served(desk: Desk) -> list[dict[str, Any]]:
     return [*found, *({"name": name, "cells": None, "about": "", "store": False} for name in desk.own)]
 
 
-def has_store(desk: Desk, game: Game) -> bool:
+def has_store(desk: Desk, game: BoardGame[Any]) -> bool:
     """Tell whether there is a file where a game's store would be, and it is not signed as another game's."""
     store, live, _ = desk.settings
-    if live or game.cells > SOLVABLE_CELLS:
+    if live or game.cells > game.solvable_cells:
         return False
     path = find_store(game, store)
     return os.path.exists(path) and signed_for(path) in (None, "", game.name)
 
 
-def game_facts(game: Game, symmetries: int | None, store: dict[str, Any] | None) -> dict[str, Any]:
+def game_facts(game: BoardGame[Any], symmetries: int | None, store: dict[str, Any] | None) -> dict[str, Any]:
     """Return what a game is, cell by cell and line by line, and what its store says of itself."""
     names = [game.cell_name(cell) for cell in range(game.cells)]
     return {
         **_shape(game),
-        "sides": ["X", "O"],
+        "sides": list(game.marks),
         "squares": list(game.squares),
         "cell_names": names,
-        "lines": [[names[cell] for cell in cells_of(line)] for line in game.lines],
+        "lines": [[names[cell] for cell in cells_of(line)] for line in game.lines] if isinstance(game, Game) else [],
         "symmetries": symmetries,
         "store": store,
     }
 
 
-def _shape(game: Game) -> dict[str, Any]:
+def _shape(game: BoardGame[Any]) -> dict[str, Any]:
     return {
-        "name": game.notation, "rows": game.rows, "columns": game.columns, "cells": game.cells, "misere": game.misere,
+        "name": game.notation, "rows": game.rows, "columns": game.columns, "cells": game.cells,
+        "misere": isinstance(game, Game) and game.misere, "scale": game.scale,
     }  # fmt: skip

@@ -10,14 +10,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from oracle.cli.drawing import ending_cells
 from play.match import Match
 from play.players.player import Player, read_player
 from play.records.json_form import event_dict, event_from, record_as_dict
 from play.records.text import Record
 from play.server.problems import Problem
 from play.session import Session
-from solver.games.line_rules import LineRules, LineState
+from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules, set_up
 
 
@@ -148,6 +147,6 @@ class LiveMatch:
 
 def _ending(rules: Rules[Any], state: Any) -> list[str]:
     """Return the cells of the lines that ended a game."""
-    if not isinstance(rules, LineRules) or not isinstance(state, LineState) or not state.outcome:
+    if not isinstance(rules, BoardRules) or not rules.outcome(state):
         return []
-    return [rules.write(cell) for cell in sorted(ending_cells(state.position))]
+    return [rules.write(cell) for cell in sorted(state.position.ending())]

@@ -18,8 +18,8 @@ from play.server.problems import ANYONE, Problem, as_problem, error_dict, error_
 from play.server.requests import Batch, words_of
 from play.server.worker import Worker
 from solver.errors import Ttt4Error
-from solver.games.lines import DEFAULT_GAME
-from solver.games.position import Position, after_moves, parse
+from solver.games.board import DEFAULT_GAME, BoardPosition
+from solver.games.board_text import after_moves, parse
 
 _KEPT_BYTES = 48 << 20
 """How much room the kept answers may take."""
@@ -125,7 +125,7 @@ class Lookup:
         kept = self._kept.get(query)
         return kept.messages(scope) if kept else json_messages(200, body, [(b"cache-control", b"no-store"), *ANYONE])
 
-    async def _position(self, query: bytes, position: Position, *, stored: bool) -> bytes:
+    async def _position(self, query: bytes, position: BoardPosition, *, stored: bool) -> bytes:
         """Return the answer to a position, and keep it if it is exact."""
         name = position.game.notation
         if stored:

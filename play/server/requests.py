@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from play.server.problems import Problem
-from solver.games.lines import DEFAULT_GAME
+from solver.games.board import DEFAULT_GAME
 from solver.text import shown
 
 MOST_BYTES = 64 << 10

@@ -2,9 +2,10 @@
 
 import sys
 from contextlib import suppress
+from typing import Any
 
 from play.terminal.talk import say, say_wrapped
-from solver.games.lines import Game
+from solver.games.board import BoardGame
 
 LEAVING = ("q", "exit")
 """What people type to leave, besides `quit`."""
@@ -33,7 +34,7 @@ def read_line(prompt: str) -> str:
         return ""
 
 
-def how_to_move(game: Game) -> str:
+def how_to_move(game: BoardGame[Any]) -> str:
     """Return how a move is written: `A move is c3 or 3 3`."""
     row, column = divmod(game.squares[game.cells // 2], game.columns)
     return f"A move is {game.cell_name(game.cells // 2)} or {row + 1} {column + 1}"

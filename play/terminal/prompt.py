@@ -11,23 +11,23 @@ from itertools import repeat
 from typing import Any
 
 from oracle.answers import Analysis
-from oracle.cli.drawing import verdicts
-from oracle.oracle import QUICK_CELLS
+from oracle.cli.drawing import legend, verdicts
 from play.advice import analyse
 from play.match import Match, MatchError
 from play.picture import picture
 from play.players.player import PlayerError, may_resume
-from play.players.roster import Roster, lines_of
+from play.players.roster import Roster, board_of, lines_of
 from play.records.files import export_record, save_record
 from play.records.text import Record
-from play.review import Review, in_words, review_match
+from play.review import Review, led_to, review_match
 from play.session import Session
 from play.terminal.asking import LEAVING, Leave, how_to_move, let_edit, read_line
 from play.terminal.talk import explained, review_lines, say, say_wrapped, sentence, thinking
 from solver.errors import Ttt4Error
 from solver.files import read_whole
+from solver.games.board import BoardGame, cells_of
+from solver.games.board_rules import BoardRules, captured_by
 from solver.games.line_rules import LineRules
-from solver.games.position import cells_of
 from solver.text import shown
 
 MOST_LINES = 60
@@ -36,8 +36,8 @@ MOST_LINES = 60
 _WITH_WORDS = ("lines", "save")
 """The commands that take words."""
 
-_LINES_ONLY = ("hint", "show", "why", "lines", "review")
-"""The commands that only games of lines have."""
+_BOARD_ONLY, _LINES_ONLY = ("hint", "show", "why", "review"), ("lines",)
+"""The commands that only games on a board have, and those that only games of lines have."""
 
 
 class Prompt:
@@ -105,7 +105,7 @@ class Prompt:
                 )
 
     def _how_to_move(self) -> str:
-        if isinstance(self.rules, LineRules):
+        if isinstance(self.rules, BoardRules):
             return f"{how_to_move(self.rules.game)};"
         moves = self.rules.legal(self.match.state)[:3]
         return f"A move is {' or '.join(map(self.rules.write, moves))};" if moves else ""
@@ -127,7 +127,7 @@ class Prompt:
                 move = self.session.reply()
         except PlayerError as error:
             raise PlayerError(f"{self.names[side]} as {side}: {error}") from error
-        say(f"{side} plays {self.rules.write(move)}.")
+        say(f"{side} plays {self.rules.write(move)}{self._captured()}.")
         self._after_move()
         self._show_board()
 
@@ -151,6 +151,8 @@ class Prompt:
 
     def _play(self, side: str, move: int) -> None:
         self.session.play(side, move)
+        if captured := self._captured():
+            say(f"{side} plays {self.rules.write(move)}{captured}.")
         self._after_move()
         if self.match.outcome or self.people == set(self.rules.sides):
             self._show_board()
@@ -175,6 +177,11 @@ class Prompt:
         if isinstance(rules, LineRules) and not self._announced_draw and rules.drawn_already(self.match.state):
             self._announced_draw = True
             say_wrapped("No line can be completed any more: this will be a draw.")
+
+    def _captured(self) -> str:
+        """Return in words what the last move captured."""
+        number = captured_by(self.match.state)
+        return f" and captures {number}" if number else ""
 
     def _show_board(self) -> None:
         say(f"\n{picture(self.rules, self.match.state)}\n")
@@ -208,7 +215,7 @@ class Prompt:
         self._announced_end = True
         say_wrapped(sentence(str(self.match.outcome)))
         try:
-            if self.match.moves and isinstance(self.rules, LineRules) and self._answers_quickly(self.rules):
+            if self.match.moves and isinstance(self.rules, BoardRules) and self._answers_quickly(self.rules.game):
                 say("")
                 for line in review_lines(self._reviewed()):
                     say(line)
@@ -217,8 +224,8 @@ class Prompt:
         if self.people:
             say_wrapped("new begins another game, undo takes a move back, quit leaves.")
 
-    def _answers_quickly(self, rules: LineRules) -> bool:
-        return self.roster.oracle().source == "store" or rules.game.cells <= QUICK_CELLS
+    def _answers_quickly(self, game: BoardGame[Any]) -> bool:
+        return self.roster.oracle().source == "store" or game.cells <= game.quick_cells
 
     def _undo(self, rest: str) -> None:
         self.session.undo()
@@ -238,16 +245,14 @@ class Prompt:
             return
         with thinking("the oracle"):
             move = self.roster.oracle().best_move(self.match.state.position)
-        meaning = in_words(move.score, move.plies, analysis.to_move or "", self.rules.sides)
+        meaning = led_to(move.score, move.plies, analysis.scale, analysis.to_move or "", self.rules.sides)
         say_wrapped(f"The oracle would play {move.move}: {meaning}.")
 
     def _show(self, rest: str) -> None:
         analysis = self._analysis("show")
         say(f"\n{picture(self.rules, self.match.state, verdicts(analysis))}\n")
         unknown = "" if analysis.exact else ", ? is not settled"
-        say_wrapped(
-            f"{analysis.to_move} to move: {analysis.verdict}. +n wins in n plies, = draws, -n loses in n{unknown}."
-        )
+        say_wrapped(f"{analysis.to_move} to move: {analysis.verdict}. {legend(analysis.scale)}{unknown}.")
 
     def _why(self, rest: str) -> None:
         graded = self._reviewed().moves
@@ -299,10 +304,12 @@ class Prompt:
         self._show_board()
 
     def _help(self, rest: str) -> None:
-        lines = isinstance(self.rules, LineRules)
+        lacking: tuple[str, ...] = () if isinstance(self.rules, LineRules) else _LINES_ONLY
+        if not isinstance(self.rules, BoardRules):
+            lacking += _BOARD_ONLY
         say(f"{self._how_to_move().removesuffix(';')}. Besides:" if not self.match.outcome else "The commands are:")
         for name, (_, what) in self._commands.items():
-            if lines or name not in _LINES_ONLY:
+            if name not in lacking:
                 say(f"  {name:8} {what}")
 
     def _quit(self, rest: str) -> None:
@@ -313,13 +320,13 @@ class Prompt:
             raise MatchError(f"nothing to {command}: the game is over; undo takes a move back, new begins another")
 
     def _analysis(self, command: str) -> Analysis:
-        lines_of(self.rules, "an oracle")
+        board_of(self.rules, "an oracle")
         self._require_ongoing(command)
         with thinking("the oracle"):
             return analyse(self.roster.oracle(), self.match, self.match.state)
 
     def _reviewed(self) -> Review:
-        lines_of(self.rules, "an oracle")
+        board_of(self.rules, "an oracle")
         with thinking("the oracle"):
             return review_match(self.roster.oracle(), self.match)
 

@@ -11,6 +11,7 @@ from play.terminal.asking import LEAVING, Leave, how_to_move, let_edit, read_lin
 from play.terminal.talk import say, say_wrapped, sentence, thinking
 from solver.errors import Ttt4Error
 from solver.games.line_rules import LineRules
+from solver.games.lines import lines_only
 from solver.text import printable
 
 
@@ -20,7 +21,7 @@ class PuzzlePrompt:
     def __init__(self, oracle: Oracle, puzzle: Puzzle, make: Callable[[str], Puzzle]) -> None:
         """Begin with a puzzle; `make` returns the one of another seed."""
         self.oracle = oracle
-        self.rules = LineRules(oracle.game)
+        self.rules = LineRules(lines_only(oracle.game))
         self.puzzle = puzzle
         self.solved = False
         self._make = make

@@ -17,7 +17,7 @@ from solver.advice import with_advice
 from solver.cli.signals import ending, interruptible
 from solver.cli.streams import reader_left
 from solver.errors import Ttt4Error
-from solver.games.lines import DEFAULT_GAME, Game, require_solvable
+from solver.games.board import DEFAULT_GAME, BoardGame, require_solvable
 from solver.games.notation import parse_game
 
 CUT_OFF = 128 + signal.SIGPIPE
@@ -33,7 +33,7 @@ class Refusal(click.ClickException):
         self.exit_code = error.exit_code  # type: ignore[misc]  # click declares it for the class
 
 
-class GameType(click.ParamType[Game]):
+class GameType(click.ParamType[BoardGame[Any]]):
     """A game's notation, such as 4,4,4 or fano, as an option's value."""
 
     name = "GAME"
@@ -42,10 +42,10 @@ class GameType(click.ParamType[Game]):
         """Take any game, or only those that can be solved."""
         self.solvable = solvable
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> BoardGame[Any]:
         """Return the game that was named."""
         try:
-            game = value if isinstance(value, Game) else parse_game(value)
+            game = value if isinstance(value, BoardGame) else parse_game(value)
             if self.solvable:
                 require_solvable(game)
             return game
@@ -55,7 +55,7 @@ class GameType(click.ParamType[Game]):
 
 game_option = click.option(
     "--game", type=GameType(), default=DEFAULT_GAME, show_default=True,
-    help="Rows, columns, how many in a row, or a game's name or file.toml; at most 27 cells. "
+    help="Rows, columns, how many in a row (at most 27 cells), a game's name or file.toml, or duel,R,C. "
     "In 3,3,3,misere completing a line loses.",
 )  # fmt: skip
 store_option = click.option(

@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import Any
 
 import click
 
@@ -9,8 +10,9 @@ from solver import __version__
 from solver.cli.console import GameType, command_errors, game_option, store_option
 from solver.cli.progress_line import ProgressLine
 from solver.folders import find_store, partial_path, store_path
-from solver.games.lines import Game
-from solver.games.position import cells_of
+from solver.games.board import BoardGame, cells_of
+from solver.games.lines import lines_only
+from solver.games.score import MARGIN
 from solver.store.digests import compared, published_digest
 from solver.store.manifest import Manifest
 from solver.store.store import Store
@@ -39,7 +41,7 @@ def main() -> None:
 @jobs_option
 @click.option("--force", is_flag=True, help="Rebuild a store that is there, or one that is damaged.")
 @command_errors
-def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
+def build(game: BoardGame[Any], store: str | None, jobs: int, force: bool) -> None:
     """Solve a game with two independent solvers, and write its store if they agree.
 
     An existing store is reused. After an interruption, the same command resumes the build.
@@ -80,7 +82,7 @@ def build(game: Game, store: str | None, jobs: int, force: bool) -> None:
     metavar="N",
 )
 @command_errors
-def verify(game: Game, store: str | None, jobs: int, sample: int | None) -> None:
+def verify(game: BoardGame[Any], store: str | None, jobs: int, sample: int | None) -> None:
     """Prove a store: its structure, checksums, counts and every score, by solving the game again."""
     path = find_store(game, store)
     from solver.proof.verify import verify_store
@@ -99,7 +101,7 @@ def verify(game: Game, store: str | None, jobs: int, sample: int | None) -> None
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, counts by ply included.")
 @command_errors
-def info(game: Game, store: str | None, as_json: bool) -> None:
+def info(game: BoardGame[Any], store: str | None, as_json: bool) -> None:
     """Describe a store: the result, the number of positions, the counts of every ply."""
     path = find_store(game, store)
     with Store(path, game) as opened:
@@ -120,7 +122,7 @@ def info(game: Game, store: str | None, as_json: bool) -> None:
 @main.command()
 @click.argument("game", type=GameType(solvable=False), required=False)
 @command_errors
-def games(game: Game | None) -> None:
+def games(game: BoardGame[Any] | None) -> None:
     """List the named games, or the lines of GAME."""
     if game is None:
         from solver.games.files import games_with_names
@@ -128,9 +130,10 @@ def games(game: Game | None) -> None:
         for name, about in games_with_names():
             click.echo(f"{name:12} {about}")
         return
-    ends = "loses" if game.misere else "wins"
-    click.echo(f"{game.name}: {game.cells} cells; whoever first completes one of {len(game.lines)} lines {ends}:")
-    for line in game.lines:
+    lines = lines_only(game)
+    ends = "loses" if lines.misere else "wins"
+    click.echo(f"{game.name}: {game.cells} cells; whoever first completes one of {len(lines.lines)} lines {ends}:")
+    for line in lines.lines:
         click.echo(" ".join(map(game.cell_name, cells_of(line))))
 
 
@@ -138,11 +141,11 @@ def games(game: Game | None) -> None:
 @game_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @command_errors
-def bench(game: Game, as_json: bool) -> None:
+def bench(game: BoardGame[Any], as_json: bool) -> None:
     """Time both solvers on this machine, on one thread."""
     from solver.proof.bench import run_bench
 
-    results = run_bench(game)
+    results = run_bench(lines_only(game))
     if as_json:
         click.echo(json.dumps(results))
         return
@@ -152,13 +155,15 @@ def bench(game: Game, as_json: bool) -> None:
 
 def _about(manifest: Manifest, *, proved: bool) -> list[tuple[str, str]]:
     game = manifest.game
-    winner = {"draw": "", "win": "X", "loss": "O"}[manifest.outcome]
+    winner = {"draw": "", "win": game.marks[0], "loss": game.marks[1]}[manifest.outcome]
     plies = manifest.plies_to_end
     verdict = f"{winner} wins in {plies} {'ply' if plies == 1 else 'plies'}" if winner else "a draw"
+    if winner and game.scale == MARGIN:
+        verdict = f"{winner} wins by {abs(manifest.score)}"
     account = "" if proved else " by its own account"
     total = {kind: manifest.total(kind) for kind in ("reachable", "canonical", "wins", "draws", "losses")}
     return [
-        ("game", f"{game.name}: {game.cells} cells, {len(game.lines)} lines, {len(manifest.symmetries)} symmetries"),
+        ("game", game.described(len(manifest.symmetries))),
         ("empty board", f"{verdict} with best play"),
         ("positions", f"{total['reachable']:,} reachable, {total['canonical']:,} canonical"),
         ("to move", f"{total['wins']:,} wins, {total['draws']:,} draws, {total['losses']:,} losses"),

@@ -27,8 +27,8 @@ from typing import Any
 from solver.errors import BoardError, GameError
 from solver.files import read_whole
 from solver.folders import definition_folders
-from solver.games.lines import LARGEST_CELLS, Game, straight_lines
-from solver.games.position import cells_of
+from solver.games.board import LARGEST_CELLS, cells_of
+from solver.games.lines import Game, straight_lines
 from solver.text import shown
 
 _MOST_LINES = 3_000

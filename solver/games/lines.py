@@ -1,36 +1,28 @@
 """Games of lines: cells, the lines that end a game, and whether completing a line wins or loses.
 
-A game has `cells` cells, numbered from 0, and a set of `lines`, each a bit mask of cells. Players take
-turns claiming an empty cell, X first. The first to hold every cell of a line wins or, in misère play,
-loses. Rows and columns matter only for drawing a board and naming its cells.
-
-A board is a rectangle of squares. Squares can be holes, which cannot be claimed; the others are cells,
-numbered row by row from the top left. A board without holes, such as 4,4,4, has bit 0 at a1:
-
-         a  b  c  d
-    1    0  1  2  3
-    2    4  5  6  7
-    3    8  9 10 11
-    4   12 13 14 15
+A game has a set of `lines`, each a bit mask of cells (solver/games/board.py says how they are numbered). Players take
+turns claiming an empty cell, X first. The first to hold every cell of a line wins or, in misère play, loses. Rows and
+columns matter only for drawing a board and naming its cells.
 """
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from solver.errors import BoardError, GameError
-from solver.text import shown
+from solver.errors import GameError
+from solver.games.board import LARGEST_CELLS, BoardGame
+from solver.games.score import PLIES, plies_to_end
 
-DEFAULT_GAME = "4,4,4"
-
-LARGEST_CELLS = 10_000
-"""The largest board that can be played on."""
+if TYPE_CHECKING:
+    from solver.games.position import Position
 
 SOLVABLE_CELLS = 27
 """The largest board that the two solvers can take: their tables hold no more."""
 
 
 @dataclass(frozen=True)
-class Game:
+class Game(BoardGame["Position"]):
     """A game of claiming cells until somebody completes a line."""
 
     name: str
@@ -39,49 +31,61 @@ class Game:
     lines: tuple[int, ...]
     misere: bool = False
     holes: int = 0
-    """The squares that are not cells, as a bit mask, row by row."""
     notation: str = field(default="", compare=False)
-    """How the game is named on a command line, where that is not its name."""
+
+    marks = "XO"
+    scale = PLIES
+    solvable_cells = SOLVABLE_CELLS
+    examples = "4,4,4 or 5,5,5"
+    quick_cells = 16
 
     def __post_init__(self) -> None:
         if not self.notation:
             object.__setattr__(self, "notation", self.name)
 
     @cached_property
-    def cells(self) -> int:
-        """The number of cells."""
-        return self.rows * self.columns - self.holes.bit_count()
+    def at(self) -> "Callable[[int, int], Position]":
+        """Return the position with these cells of X and of O, unchecked."""
+        from solver.games.position import Position  # only now: a position needs its game
 
-    @cached_property
-    def squares(self) -> tuple[int, ...]:
-        """The square of each cell: row * columns + column."""
-        return tuple(square for square in range(self.rows * self.columns) if not self.holes >> square & 1)
+        return partial(Position, self)
 
-    @cached_property
-    def cells_by_square(self) -> dict[int, int]:
-        """The cell on each square that is not a hole."""
-        return {square: cell for cell, square in enumerate(self.squares)}
+    def after(self, x: int, o: int, cell: int) -> tuple[int, int, bool]:
+        """Return X's and O's cells after a move, and whether it ended the game."""
+        if x.bit_count() == o.bit_count():
+            own = x = x | 1 << cell
+        else:
+            own = o = o | 1 << cell
+        return x, o, self.result(own, x | o, cell) is not None
 
-    @cached_property
-    def row_runs(self) -> tuple[tuple[int, int, int], ...]:
-        """For each row that has cells: its first cell, a mask as wide as the row, and its number of cells."""
-        runs, first = [], 0
-        for row in range(self.rows):
-            count = self.columns - (self.holes >> row * self.columns & (1 << self.columns) - 1).bit_count()
-            if count:
-                runs.append((first, (1 << count) - 1, count))
-            first += count
-        return tuple(runs)
+    def plies_left(self, score: int, empty: int) -> int | None:
+        """Return how many plies a position is from its end; None for a draw, which may end at any time."""
+        return plies_to_end(score, empty)
 
-    @cached_property
-    def row_lengths(self) -> list[int]:
-        """The number of cells in each row that has any."""
-        return [count for _, _, count in self.row_runs]
+    def promise(self, x: int, o: int, mover: int) -> int:
+        """Return the lines that one can still complete, four times more for each cell of one's own; in misère, fewer.
 
-    @cached_property
-    def full(self) -> int:
-        """The set of all cells."""
-        return (1 << self.cells) - 1
+        A line in which the opponent has a cell is dead, and sets no traps.
+        """
+        ours, theirs = (o, x) if mover else (x, o)
+        hopes: int = sum([4 ** (line & ours).bit_count() for line in self.lines if not line & theirs])
+        return -hopes if self.misere else hopes
+
+    def as_fields(self) -> dict[str, Any]:
+        """Return the fields that define the game: no notation, and `holes` only if the board has any."""
+        fields = asdict(self)
+        del fields["notation"]
+        if not self.holes:
+            del fields["holes"]
+        return fields
+
+    def facts(self) -> dict[str, Any]:
+        """Return whether completing a line loses, and the number of lines."""
+        return {"misere": self.misere, "lines": len(self.lines)}
+
+    def described(self, symmetries: int) -> str:
+        """Return the game in a line."""
+        return f"{self.name}: {self.cells} cells, {len(self.lines)} lines, {symmetries} symmetries"
 
     @cached_property
     def lines_through(self) -> tuple[tuple[int, ...], ...]:
@@ -115,39 +119,6 @@ class Game:
             return -1 if self.misere else 1
         return 0 if taken == self.full else None
 
-    def cell_name(self, cell: int) -> str:
-        """Return a cell's name: the letters of its column, then the number of its row from the top (`a1`)."""
-        return self.square_name(self.squares[cell])
-
-    def square_name(self, square: int) -> str:
-        """Return the name of a square, which may be a hole."""
-        row, column = divmod(square, self.columns)
-        return f"{column_name(column)}{row + 1}"
-
-    @cached_property
-    def cells_by_name(self) -> dict[str, int]:
-        """The cell of each name."""
-        return {self.cell_name(cell): cell for cell in range(self.cells)}
-
-    def cell(self, name: str) -> int:
-        """Return the cell with that name, in either case; raise BoardError if there is none."""
-        found = self.cells_by_name.get(name.strip().lower())
-        if found is None:
-            first, last = self.cell_name(0), self.cell_name(self.cells - 1)
-            cells = f"cells run from {first!r} to {last!r}{', with holes' if self.holes else ''}"
-            raise BoardError(f"no cell {shown(name, 24)} on a {self.name} board: {cells}")
-        return found
-
-
-def column_name(column: int) -> str:
-    """Return the letters of a column: a to z, then aa, ab and so on."""
-    letters = ""
-    column += 1
-    while column:
-        column, letter = divmod(column - 1, 26)
-        letters = chr(ord("a") + letter) + letters
-    return letters
-
 
 def grid(rows: int, columns: int, k: int, *, misere: bool = False) -> Game:
     """Return the m,n,k game: `rows` by `columns`, k in a row across, down or diagonally."""
@@ -161,6 +132,13 @@ def grid(rows: int, columns: int, k: int, *, misere: bool = False) -> Game:
     return Game(name, rows, columns, tuple(sorted(straight_lines(rows, columns, k))), misere)
 
 
+def lines_only(game: BoardGame[Any]) -> Game:
+    """Return the game if it is one of lines; raise GameError if not."""
+    if isinstance(game, Game):
+        return game
+    raise GameError(f"{game.name} has no lines")
+
+
 def straight_lines(rows: int, columns: int, k: int) -> set[int]:
     """Return every run of k squares across, down or diagonally, as bit masks of squares."""
     steps = ((0, 1), (1, 0), (1, 1), (1, -1))
@@ -171,12 +149,3 @@ def straight_lines(rows: int, columns: int, k: int) -> set[int]:
         for down, right in steps
         if row + (k - 1) * down < rows and 0 <= column + (k - 1) * right < columns
     }
-
-
-def require_solvable(game: Game) -> None:
-    """Raise GameError if the board is too large for the solvers."""
-    if game.cells > SOLVABLE_CELLS:
-        raise GameError(
-            f"game {game.name!r} has {game.cells} cells, too many to solve: choose a board of at most "
-            f"{SOLVABLE_CELLS} cells, such as 4,4,4 or 5,5,5"
-        )

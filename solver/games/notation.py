@@ -1,17 +1,29 @@
-"""How games of lines are named.
+"""How games on boards are named.
 
 4,4,4             rows, columns and how many in a row
 3,3,3,misere      the same, where completing a line loses
-fano, mine.toml   a game that a file describes (solver/games/files.py)
+fano, mine.toml   a game of lines that a file describes (solver/games/files.py)
+duel, duel,4,5    Infinity Grid Duel on 6 by 6 cells, or on so many rows and columns (solver/games/duel.py)
 """
 
+from typing import Any
+
 from solver.errors import GameError
+from solver.games.board import BoardGame
 from solver.games.lines import Game, grid
 from solver.text import shown
 
 
-def parse_game(text: str) -> Game:
-    """Return the game of lines that a notation names; raise GameError if it names none."""
+def parse_game(text: str) -> BoardGame[Any]:
+    """Return the game that a notation names; raise GameError if it names none."""
+    if text.partition(",")[0].strip().lower() == "duel":
+        from solver.games.duel import duel  # only now: the default game does not need it
+
+        return duel(text.strip().lower())
+    return _lines(text)
+
+
+def _lines(text: str) -> Game:
     named, _, last = text.strip().rpartition(",")
     misere = last.strip().lower() in ("misere", "misère")
     named = named.strip() if misere else text.strip()
@@ -24,5 +36,6 @@ def parse_game(text: str) -> Game:
 
         return named_game(named, misere=misere)
     raise GameError(
-        f"cannot read game {shown(text)}: write rows,columns,k, such as 4,4,4 or 3,3,3,misere, or a path, file.toml"
+        f"cannot read game {shown(text)}: write rows,columns,k, such as 4,4,4 or 3,3,3,misere, duel, or a path, "
+        "file.toml"
     )

@@ -1,32 +1,17 @@
-"""Positions of a game of lines, and how boards are read and written.
+"""Positions of a game of lines: who has won, and which positions no game reaches."""
 
-    X.../.O../..../....
-
-Rows from the top, joined by `/`, with `X`, `O` and `.` for an empty cell. Holes are not written, nor are
-rows without cells. Also accepted: lower case, `-` or `_` for an empty cell, a number for a run of empty
-cells (`1X2/4/4/4`), no separators, and a sequence of 1 for X, -1 for O and 0 for an empty cell.
-"""
-
-import re
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, reduce
-from operator import and_
-from typing import Any
+from functools import reduce
+from operator import and_, or_
 
-from solver.errors import BoardError, GameError
+from solver.errors import BoardError
+from solver.games.board import BoardPosition, cells_of
 from solver.games.lines import Game
 from solver.games.score import win_score
-from solver.text import shown
-
-_NO_MARK = re.compile(r"[^XxOo._\-/0-9]")
-_RUN = re.compile(r"\d{1,9}")
-_XS = str.maketrans("XO._-", "10000")
-_OS = str.maketrans("XO._-", "01000")
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class Position(BoardPosition):
     """The cells of X and of O in one game. X moves first, so the counts tell whose turn it is."""
 
     game: Game
@@ -34,16 +19,6 @@ class Position:
     o: int = 0
     _lines: tuple[list[int], list[int]] | None = field(default=None, init=False, compare=False, repr=False)
     _checked: bool = field(default=False, init=False, compare=False, repr=False)
-
-    @property
-    def stones(self) -> int:
-        """The number of cells taken."""
-        return (self.x | self.o).bit_count()
-
-    @property
-    def mover(self) -> str:
-        """`X` or `O`: whose turn it is by the counts, even when the game is over."""
-        return "XO"[self.stones % 2]
 
     @property
     def lines(self) -> tuple[list[int], list[int]]:
@@ -74,13 +49,7 @@ class Position:
 
     def play(self, cell: int) -> "Position":
         """Return the position after the side to move claims `cell`; raise BoardError if it cannot."""
-        if not 0 <= cell < self.game.cells:
-            raise BoardError(f"no cell {cell!r}: cells are numbered 0 to {self.game.cells - 1}")
-        name = self.game.cell_name(cell)
-        if (self.x | self.o) >> cell & 1:
-            raise BoardError(f"cell {name!r} is taken: choose an empty cell")
-        if self.over:
-            raise BoardError(f"no move {name!r}: the game is over")
+        self.require_playable(cell)
         if self.mover == "X":
             return Position(self.game, self.x | 1 << cell, self.o)
         return Position(self.game, self.x, self.o | 1 << cell)
@@ -94,44 +63,18 @@ class Position:
         score = win_score(self.game.cells, self.stones)
         return score if self.winner == self.mover else -score
 
-    def __str__(self) -> str:
-        """Return the board in the notation that `parse` reads."""
-        x, o = self.x, self.o
-        return "/".join([_row(x >> at & row, o >> at & row, width) for at, row, width in self.game.row_runs])
+    def ending(self) -> set[int]:
+        """Return the cells of all complete lines."""
+        x_lines, o_lines = self.lines
+        return set(cells_of(reduce(or_, x_lines + o_lines, 0)))
 
-    def __repr__(self) -> str:
-        return f"<Position {self.game.name} {self}>"
+    def allows(self, cell: int) -> bool:
+        """Tell whether an empty cell can be claimed now."""
+        return not self.over
 
-
-Board = Position | str | Sequence[Any]
-"""What can stand for a position: the position itself, a text, or a sequence of 1, -1 and 0 (or rows of them)."""
-
-
-def as_position(game: Game, board: Board) -> Position:
-    """Return the position that a board stands for; raise BoardError if no game can reach it."""
-    if isinstance(board, str):
-        return parse(game, board)
-    if isinstance(board, Position):
-        if board.game is not game and board.game != game:
-            raise GameError(f"board {str(board)!r} is of game {board.game.name!r}, not of {game.name!r}")
-        return check(board)
-    return check(Position(game, *_numbered(game, board)))
-
-
-def parse(game: Game, text: str) -> Position:
-    """Return the position that a text describes; raise BoardError if no game can reach it."""
-    return check(Position(game, *_stones(game, text)))
-
-
-def after_moves(game: Game, text: str) -> Position:
-    """Return the position after moves such as `b2 c3 a1`; raise BoardError at the first that cannot be made."""
-    position = Position(game)
-    for number, name in enumerate(text.replace(",", " ").split(), 1):
-        try:
-            position = position.play(game.cell(name))
-        except BoardError as error:
-            raise BoardError(f"move {number}, {shown(name, 24)}: {error}") from None
-    return check(position)
+    def checked(self) -> "Position":
+        """Return the position; raise BoardError, with the reason, if no game can reach it."""
+        return check(self)
 
 
 def check(position: Position) -> Position:
@@ -169,62 +112,3 @@ def is_reachable(position: Position) -> bool:
     except BoardError:
         return False
     return True
-
-
-def cells_of(cells: int) -> Iterator[int]:
-    """Yield the cells of a set, in order."""
-    while cells:
-        low = cells & -cells
-        yield low.bit_length() - 1
-        cells ^= low
-
-
-def _stones(game: Game, text: str) -> tuple[int, int]:
-    board = text.strip().lstrip("\ufeff")
-    bad = _NO_MARK.search(board)
-    if bad:
-        raise BoardError(f"board {shown(text)} has {bad[0]!r}: write X, O and . for an empty cell, rows joined by /")
-    if len(board) > 10 * game.cells + 10:
-        raise BoardError(f"board {shown(text)} is too long: {game.name} has {game.cells} cells")
-    marks = _RUN.sub(lambda run: "." * min(int(run[0]), game.cells + 1), board.upper())
-    rows = marks.split("/")
-    if len(rows) > 1 and list(map(len, rows)) != game.row_lengths:
-        has = f"rows of {_listed(game.row_lengths)}" if game.holes else f"{game.rows} rows of {game.columns}"
-        raise BoardError(f"board {shown(text)} has rows of {_listed(map(len, rows))} cells: {game.name} has {has}")
-    cells = "".join(rows)
-    if len(cells) != game.cells:
-        raise BoardError(f"board {shown(text)} has {len(cells)} cells: {game.name} has {game.cells}")
-    last_first = cells[::-1]
-    return int(last_first.translate(_XS), 2), int(last_first.translate(_OS), 2)
-
-
-def _numbered(game: Game, board: Any) -> tuple[int, int]:
-    """Return X's and O's cells from a sequence of 1, -1 and 0, or from rows of them; numpy arrays are sequences too."""
-    try:
-        len(board)  # an iterator may have no end
-        marks = [_mark(mark) for item in board for mark in (item if hasattr(item, "__len__") else (item,))]
-    except (TypeError, ValueError, OverflowError) as error:
-        raise BoardError(
-            f"board {shown(board)} is a {type(board).__name__}: give a text, a Position, or a sequence of "
-            f"{game.cells} numbers, 1 for X, -1 for O and 0 for an empty cell"
-        ) from error
-    if len(marks) != game.cells:
-        raise BoardError(f"board {shown(board)} has {len(marks)} cells: {game.name} has {game.cells}")
-    x, o = (sum(1 << cell for cell, mark in enumerate(marks) if mark == who) for who in (1, -1))
-    return x, o
-
-
-def _mark(mark: Any) -> int:
-    number = int(mark)
-    if number != mark or number not in (-1, 0, 1):
-        raise BoardError(f"a board of numbers has {shown(mark)}: write 1 for X, -1 for O and 0 for an empty cell")
-    return number
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers))
-
-
-@lru_cache(1 << 12)
-def _row(x: int, o: int, width: int) -> str:
-    return "".join(".XO"[(x >> c & 1) + 2 * (o >> c & 1)] for c in range(width))

@@ -1,13 +1,15 @@
 """The one registry of games: from what a person types to the rules that it names.
 
-A notation names a game of lines (solver/games/notation.py), or rules of your own as MODULE:NAME
+A notation names a game on a board (solver/games/notation.py), or rules of your own as MODULE:NAME
 (solver/games/rules.py).
 """
 
 from typing import Any
 
 from solver.errors import GameError
+from solver.games.board import BoardGame
 from solver.games.line_rules import LineRules
+from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.rules import Rules
 from solver.own_code import is_own, load_own, one_line
@@ -18,7 +20,19 @@ def find_game(text: str) -> Rules[Any]:
 
     MODULE:NAME loads code, and a path opens a file: ask `may_be_recorded` first where the notation comes from a file.
     """
-    return _own_rules(text.strip()) if is_own(text) else LineRules(parse_game(text))
+    return _own_rules(text.strip()) if is_own(text) else rules_of(parse_game(text))
+
+
+def rules_of(game: BoardGame[Any]) -> Rules[Any]:
+    """Return the rules of a game on a board."""
+    if isinstance(game, Game):
+        return LineRules(game)
+    from solver.games.duel import Duel
+    from solver.games.duel_rules import DuelRules  # only now: the default game does not need them
+
+    if isinstance(game, Duel):
+        return DuelRules(game)
+    raise GameError(f"nobody knows the rules of {game.name}")
 
 
 def may_be_recorded(text: str) -> bool:

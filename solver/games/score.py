@@ -8,6 +8,9 @@ So a sooner win scores higher, and a later loss. A score is that of the side to 
 and it counts from the end of the game: a position's score is the negated score of its best child.
 """
 
+PLIES, MARGIN = "plies", "margin"
+"""What a score says besides who wins: by how soon, as above, or by how many cells (solver/games/duel.py)."""
+
 
 def win_score(cells: int, stones: int) -> int:
     """Return the score of a game won with so many stones on a board of so many cells."""

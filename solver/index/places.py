@@ -72,7 +72,7 @@ class Index:
     def __init__(self, game: Game, group: Sequence[Symmetry]) -> None:
         """Index `game` under `group`, which may be any subgroup of its symmetries."""
         self.game = game
-        self.group = tuple(group)
+        self.group: tuple[Symmetry, ...] = tuple(group)
         images = Images(self.group)
         self._halves = _Halves(images)
         self._image = images.one

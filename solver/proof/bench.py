@@ -2,10 +2,11 @@
 
 from time import perf_counter
 
-from solver.games.lines import Game, require_solvable
+from solver.games.board import require_solvable
+from solver.games.lines import Game
 from solver.games.position import Position
 from solver.index.symmetry import symmetries
-from solver.proof.build import compile_kernels
+from solver.proof.compile import compile_kernels
 
 
 def run_bench(game: Game) -> dict[str, int | float]:

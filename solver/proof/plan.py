@@ -4,10 +4,10 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.errors import TooLarge
-from solver.games.lines import Game
+from solver.games.board import BoardGame
 from solver.proof.progress import duration
 from solver.sweep.halves import LayerHalves
 from solver.sweep.layers import page_sizes
@@ -16,7 +16,7 @@ CHECKED_WHOLE = 2_000_000
 """Alpha-beta checks every place of a game with at most this many."""
 
 PLACES_A_SECOND = 16_000_000
-"""About how many places one core of a 2.5 GHz Xeon fills, counts and packs in a second."""
+"""About how many places of a game of lines one core of a 2.5 GHz Xeon fills, counts and packs in a second."""
 
 SEARCH_SECONDS = 0.5
 """About how long one such core searches the sample of one ply."""
@@ -41,6 +41,8 @@ class Plan(NamedTuple):
     """Bytes for all halves, and for the pages of two layers, which is the most that are kept at once."""
     cells: int
     jobs: int
+    places_a_second: int = PLACES_A_SECOND
+    places_per_byte: int = _PLACES_PER_BYTE
 
     @property
     def memory(self) -> int:
@@ -50,13 +52,13 @@ class Plan(NamedTuple):
     @property
     def disk(self) -> int:
         """The disk space needed, in bytes, about: for the store, and for the journal, which is deleted afterwards."""
-        return 2 * (self.stored // _PLACES_PER_BYTE) + (1 << 20)
+        return 2 * (self.stored // self.places_per_byte) + (1 << 20)
 
     @property
     def seconds(self) -> float:
         """The time needed, in seconds, about."""
         searched = self.cells * SEARCH_SECONDS if self.filled > CHECKED_WHOLE else 0.0
-        return (self.filled / PLACES_A_SECOND + searched) / min(self.jobs, os.cpu_count() or 1)
+        return (self.filled / self.places_a_second + searched) / min(self.jobs, os.cpu_count() or 1)
 
     def describe(self) -> str:
         """Return the plan in words."""
@@ -80,7 +82,7 @@ def plan_build(cells: int, halves: Sequence[LayerHalves], jobs: int) -> Plan:
     return Plan(filled, searched, stored, most + kept, cells, jobs)
 
 
-def require_room(game: Game, needed: Plan, folder: str | None = None, kept: int = 0) -> None:
+def require_room(game: BoardGame[Any], needed: Plan, folder: str | None = None, kept: int = 0) -> None:
     """Raise TooLarge, with the numbers, unless this machine has the memory and the disk space that a plan needs.
 
     Without `folder` nothing is written. `kept` is the number of bytes that are in the folder already.

@@ -10,15 +10,15 @@ import os
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lmdb.verify import VerifyError
 from lmdb.verify import verify as faults_of
 
 from solver.errors import StoreError
-from solver.games.lines import Game
-from solver.index.symmetry import symmetries
-from solver.proof.build import compile_kernels, require_published
+from solver.games.board import BoardGame
+from solver.kinds import kind_of
+from solver.proof.build import require_published
 from solver.proof.progress import Progress, ProgressCallback, silent
 from solver.store.digests import compared
 from solver.store.manifest import Manifest, digest_of_layers, layer_digest
@@ -26,7 +26,7 @@ from solver.store.record import page_digest, record_key
 from solver.store.store import Store, damaged, missing
 
 if TYPE_CHECKING:
-    from solver.sweep.layers import Filled
+    from solver.proof.proof import Proof, StoredPages
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Verdict:
 
 def verify_store(
     path: str | os.PathLike[str],
-    game: Game,
+    game: BoardGame[Any],
     *,
     jobs: int,
     sample: int | None = None,
@@ -75,14 +75,14 @@ def verify_store(
         store.check_seal()
         _check_structure(path, game)
         manifest = store.manifest
-        if manifest.symmetries != symmetries(game):
+        kind = kind_of(game)
+        if manifest.symmetries != kind.symmetries(game):
             raise store.damaged("its symmetries are not the game's")
         on_progress(Progress("compiling"))
-        compile_kernels()
+        kind.compile_kernels()
         from solver.proof.plan import require_room
-        from solver.proof.prove import Proof
 
-        proof: Proof[_Compared] = Proof(
+        proof: Proof[_Compared] = kind.proof(
             game, manifest.symmetries, partial(_compare, store),
             jobs=jobs, sample=sample, on_progress=on_progress, phase="verifying",
         )  # fmt: skip
@@ -113,7 +113,7 @@ def verify_store(
     )
 
 
-def _check_structure(path: str, game: Game) -> None:
+def _check_structure(path: str, game: BoardGame[Any]) -> None:
     try:
         faults: list[str] = faults_of(path, subdir=False)  # type: ignore[no-untyped-call]  # lmdb's own
     except FileNotFoundError:
@@ -133,22 +133,19 @@ class _Compared(NamedTuple):
     digests: bytes
 
 
-def _compare(store: Store, filled: "Filled") -> _Compared:
-    """Raise StoreDamaged unless the store's records of some halves hold exactly these pages."""
-    pages = filled.x_to_move
-    if pages is None:
-        return _Compared(0, b"")
-    digests, halves, records, i = [], pages.halves.tolist(), 0, 0
-    while i < len(halves):
-        key, found = store.record(pages.empty, halves[i])
+def _compare(store: Store, pages: "StoredPages") -> _Compared:
+    """Raise StoreDamaged unless the store's records hold exactly these pages."""
+    digests, numbers, records, i = [], pages.numbers.tolist(), 0, 0
+    while i < len(numbers):
+        key, found = store.record(pages.empty, numbers[i])
         if key != record_key(pages.empty, found[-1][0]):
-            raise store.damaged(f"record {key.hex()} ends with half {found[-1][0]:#x}, but its key names another")
-        for half, page in found:
-            if i == len(halves) or half != halves[i]:
-                raise store.damaged(f"the record of half {half:#x} with {pages.empty} cells empty has wrong halves")
+            raise store.damaged(f"record {key.hex()} ends with page {found[-1][0]:#x}, but its key names another")
+        for number, page in found:
+            if i == len(numbers) or number != numbers[i]:
+                raise store.damaged(f"the record of page {number:#x} with {pages.empty} cells empty has wrong pages")
             if page != pages.scores[i].data:
-                raise store.damaged(f"the scores of half {half:#x} with {pages.empty} cells empty are wrong")
-            digests.append(page_digest(pages.empty, half, page))
+                raise store.damaged(f"the scores of page {number:#x} with {pages.empty} cells empty are wrong")
+            digests.append(page_digest(pages.empty, number, page))
             i += 1
         records += 1
     return _Compared(records, b"".join(digests))

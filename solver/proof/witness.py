@@ -1,7 +1,7 @@
 """A witness: scores of random positions by a search that shares no kernel and no enumeration with the build.
 
 Both solvers run compiled code, and take their positions from the same halves. If that is wrong, they may agree on
-nonsense. So a build also asks plain Python (solver/search/live.py): positions that random games reach, back from
+nonsense. So a build also asks plain Python (the kind's live search): positions that random games reach, back from
 their ends to where the search takes too long, and the empty board where that is quick. Their scores must be those
 of the new file, or it gets no name.
 
@@ -17,14 +17,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from select import select
 from time import monotonic
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from solver.errors import NotSettled, SolversDisagree
-from solver.games.lines import Game
-from solver.games.position import Position
-from solver.index.symmetry import symmetries
-from solver.search.live import Search
-from solver.store.scores import Scores
+from solver.games.board import BoardGame, BoardPosition
+from solver.kinds import kind_of
+from solver.source import Source
 
 POSITIONS = 1000
 """How many positions are searched, at least."""
@@ -48,7 +46,7 @@ Evidence = list[tuple[int, int, int]]
 class Witness:
     """Searches random positions of a game while a build goes on; a context manager that ends the search."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: BoardGame[Any]) -> None:
         """Begin to search, unless threads forbid to fork: then `confirm` searches, at the end."""
         self._game = game
         self._child = 0
@@ -75,11 +73,11 @@ class Witness:
                 os.kill(self._child, signal.SIGKILL)
             self._wait()
 
-    def confirm(self, scores: Scores) -> int:
+    def confirm(self, scores: Source) -> int:
         """Return how many positions have the right score; raise SolversDisagree at the first that has not."""
         found = self._evidence()
         for x, o, score in found:
-            position = Position(self._game, x, o)
+            position = self._game.at(x, o)
             stored = scores.score(position)
             if stored != score:
                 raise SolversDisagree(
@@ -106,7 +104,7 @@ class Witness:
         os.close(self._enough)
 
 
-def _be_the_witness(game: Game, enough: int, said: int) -> NoReturn:
+def _be_the_witness(game: BoardGame[Any], enough: int, said: int) -> NoReturn:
     """Search in a forked process, beside others' work, until `enough` can be read, and write what was found."""
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -126,7 +124,7 @@ def _be_the_witness(game: Game, enough: int, said: int) -> NoReturn:
         os._exit(0)
 
 
-def evidence(game: Game, enough: Callable[[], bool]) -> Evidence:
+def evidence(game: BoardGame[Any], enough: Callable[[], bool]) -> Evidence:
     """Return the scores of POSITIONS random positions, of the empty board where that is feasible, and of more.
 
     Positions come from random games, each followed backwards as far as its positions are settled in time. Once
@@ -135,20 +133,21 @@ def evidence(game: Game, enough: Callable[[], bool]) -> Evidence:
     rng = random.Random(os.urandom(8))
     found: dict[tuple[int, int], int] = {}
     deadline = monotonic() + _SECONDS
-    search = Search(game, symmetries(game)[:1], _QUICK)  # so quick a search gains nothing from symmetry
+    kind = kind_of(game)
+    search = kind.search(game, kind.symmetries(game)[:1], _QUICK)  # so quick a search gains nothing from symmetry
     for _ in range(POSITIONS):  # games, so that one of few positions ends this, too
         if len(found) < POSITIONS:
             found |= _followed(search, _random_game(game, rng))
-    search = Search(game, symmetries(game), _SECONDS)
+    search = kind.search(game, kind.symmetries(game), _SECONDS)
     if game.cells <= _EMPTY_BOARD_CELLS:
-        found |= _followed(search, [Position(game)])
+        found |= _followed(search, [game.at(0, 0)])
     search.seconds = _PATIENT
     while not enough() and monotonic() < deadline:
         found |= _followed(search, _random_game(game, rng))
     return [(x, o, score) for (x, o), score in found.items()]
 
 
-def _followed(search: Search, positions: list[Position]) -> dict[tuple[int, int], int]:
+def _followed(search: Source, positions: list[BoardPosition]) -> dict[tuple[int, int], int]:
     """Return the scores of a game's positions, from the last one back to the first that takes too long."""
     found = {}
     with suppress(NotSettled):
@@ -157,12 +156,12 @@ def _followed(search: Search, positions: list[Position]) -> dict[tuple[int, int]
     return found
 
 
-def _random_game(game: Game, rng: random.Random) -> list[Position]:
+def _random_game(game: BoardGame[Any], rng: random.Random) -> list[BoardPosition]:
     """Return the open positions of a random game."""
-    positions = [Position(game)]
-    for cell in rng.sample(range(game.cells), game.cells):
+    positions = [game.at(0, 0)]
+    order = rng.sample(range(game.cells), game.cells)
+    while not positions[-1].over:
+        cell = next(filter(positions[-1].allows, order))
+        order.remove(cell)
         positions.append(positions[-1].play(cell))
-        if positions[-1].over:
-            positions.pop()
-            break
-    return positions
+    return positions[:-1]

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Sequence
 from time import monotonic
 
 from solver.errors import NotSettled
+from solver.games.board import cells_of
 from solver.games.lines import Game
-from solver.games.position import Position, cells_of, check
+from solver.games.position import Position, check
 from solver.index.symmetry import Images, Symmetry
 
 _INFINITE = 1 << 30

@@ -8,10 +8,11 @@ import os
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 from solver.files import read_whole
 from solver.folders import shared_folders
-from solver.games.lines import Game
+from solver.games.board import BoardGame
 from solver.store.manifest import digest_of_layers, layer_digest
 from solver.store.record import page_digest
 from solver.store.store import Store
@@ -23,12 +24,12 @@ def content_digest(store: Store) -> str:
     return digest_of_layers([layer_digest(page_digest(*page) for page in pages) for _, pages in layers])
 
 
-def published_digest(game: Game) -> str | None:
+def published_digest(game: BoardGame[Any]) -> str | None:
     """Return the published digest of a game's store; None if there is none."""
     return _digests().get(game.name) if game.name[:1].isdigit() else None
 
 
-def compared(game: Game, digest: str) -> str:
+def compared(game: BoardGame[Any], digest: str) -> str:
     """Return in words how a digest compares with the published one."""
     published = published_digest(game)
     if published is None:

@@ -8,7 +8,7 @@ It is the file `<store>.partial`, locked by the build that writes it. It holds e
 
 The first entry has the key `begin` and names the format, the game and its symmetries, as JSON. Then come
 the records of each layer exactly as the store will have them, and after each layer's records an entry
-with the key `layer`: the number of X's (`xs`), the number of records, their digest and the summary of
+with the key `layer`: its number (`layer`), the number of records, their digest and the summary of
 the proof (solver/proof/prove.py), as JSON.
 
 A build that finds a journal of its game reads it from the front, accepts every layer up to the first
@@ -29,9 +29,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 from solver.errors import SolversDisagree, StoreUnwritable
 from solver.folders import partial_path
-from solver.games.lines import Game
+from solver.games.board import BoardGame
 from solver.index.symmetry import Symmetry
-from solver.store.manifest import FORMAT, digest_of_layers, game_fields, layer_digest
+from solver.kinds import kind_of
+from solver.store.manifest import FORMAT, digest_of_layers, layer_digest
 from solver.store.record import KEY_BYTES, PackedRecord, checked, with_checksum
 from solver.store.writer import writing
 
@@ -45,7 +46,7 @@ _COUNTS, _PLY_COUNTS = ("filled", "nodes", "checked", "abandoned", "score"), 6
 class KeptLayer(NamedTuple):
     """A complete layer in the journal: where its records are, their digest, and the proof's summary."""
 
-    x_count: int
+    number: int
     start: int
     stop: int
     digest: bytes
@@ -55,12 +56,12 @@ class KeptLayer(NamedTuple):
 class Journal:
     """The journal of a build: a context manager that locks the path for this build."""
 
-    def __init__(self, path: str | os.PathLike[str], game: Game, group: tuple[Symmetry, ...]) -> None:
+    def __init__(self, path: str | os.PathLike[str], game: BoardGame[Any], group: tuple[Symmetry, ...]) -> None:
         """Open the journal of the same game, or begin one; raise StoreUnwritable if another build has it locked."""
         self._path = Path(path)
         self._partial = Path(partial_path(path))
-        self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, game_fields(game), group]).encode())
-        self._fullest = (game.cells + 1) // 2
+        self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, game.as_fields(), group]).encode())
+        self._first_layer = kind_of(game).first_layer(game)
         self._first = _LENGTH + KEY_BYTES + len(self._begin)
         self.layers: list[KeptLayer] = []
         """The complete layers, in the order in which they were solved."""
@@ -104,14 +105,14 @@ class Journal:
         self._put(record.key, record.value)
         self._digests.append(record.digests)
 
-    def end_layer(self, x_count: int, summary: dict[str, Any]) -> None:
+    def end_layer(self, number: int, summary: dict[str, Any]) -> None:
         """Mark the current layer as complete, and add the proof's summary of it."""
         made = layer_digest(self._digests)
-        fields = {"xs": x_count, "records": len(self._digests), "digest": made.hex(), "summary": summary}
+        fields = {"layer": number, "records": len(self._digests), "digest": made.hex(), "summary": summary}
         self._put(_LAYER, with_checksum(_LAYER, json.dumps(fields).encode()))
         with writing(self._path, self._kept):
             self._file.flush()
-        self.layers.append(KeptLayer(x_count, self.size, self._file.tell(), made, summary))
+        self.layers.append(KeptLayer(number, self.size, self._file.tell(), made, summary))
         self._digests = []
 
     def digest(self) -> str:
@@ -177,15 +178,15 @@ class Journal:
         """Return the layer that an entry completes; None if it says what no build of this program writes."""
         try:
             fields = json.loads(body)
-            x_count, summary = fields["xs"], fields["summary"]
-            due = self.layers[-1].x_count - 1 if self.layers else self._fullest
+            number, summary = fields["layer"], fields["summary"]
+            due = self.layers[-1].number - 1 if self.layers else self._first_layer
             counts = [summary[name] for name in _COUNTS] + [n for ply in summary["plies"].values() for n in ply]
-            numbers = [x_count, *counts, *map(int, summary["plies"])]
-            if fields["records"] != records or x_count != due or {type(number) for number in numbers} != {int}:
+            numbers = [number, *counts, *map(int, summary["plies"])]
+            if fields["records"] != records or number != due or {type(each) for each in numbers} != {int}:
                 return None
             if any(len(ply) != _PLY_COUNTS or max(map(abs, ply)) >= 1 << 62 for ply in summary["plies"].values()):
                 return None
-            return KeptLayer(x_count, start, stop, bytes.fromhex(fields["digest"]), summary)
+            return KeptLayer(number, start, stop, bytes.fromhex(fields["digest"]), summary)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             return None
 

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from solver import __version__
-from solver.games.lines import LARGEST_CELLS, SOLVABLE_CELLS, Game
-from solver.games.score import outcome_of, plies_to_end
+from solver.games.board import LARGEST_CELLS, BoardGame
+from solver.games.lines import SOLVABLE_CELLS, Game
+from solver.games.score import outcome_of
 from solver.index.symmetry import LARGEST, Symmetry
 from solver.store.record import new_digest
 from solver.text import shown
@@ -50,7 +50,7 @@ class Ply(NamedTuple):
 class Manifest(NamedTuple):
     """What a store says about itself."""
 
-    game: Game
+    game: BoardGame[Any]
     symmetries: tuple[Symmetry, ...]
     score: int
     plies: tuple[Ply, ...]
@@ -63,7 +63,7 @@ class Manifest(NamedTuple):
             "format": self.format,
             "tool": f"ttt4 {__version__}",
             **self._asdict(),
-            "game": game_fields(self.game),
+            "game": self.game.as_fields(),
             "plies": [ply._asdict() for ply in self.plies],
         }
         return json.dumps(fields, separators=(",", ":")).encode()
@@ -98,13 +98,14 @@ class Manifest(NamedTuple):
         """Return what a person or a program may want to know of the store, as JSON has it."""
         return {
             "game": self.game.name,
-            "misere": self.game.misere,
             "cells": self.game.cells,
-            "lines": len(self.game.lines),
+            **self.game.facts(),
             "symmetries": len(self.symmetries),
             "reachable": self.total("reachable"),
             "canonical": self.total("canonical"),
             "outcome": self.outcome,
+            "score": self.score,
+            "scale": self.game.scale,
             "plies_to_end": self.plies_to_end,
             "digest": self.digest,
             "format": self.format,
@@ -117,17 +118,19 @@ class Manifest(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """The result for X with best play from the empty board: win, draw or loss."""
+        """The result for the side that begins with best play from the empty board: win, draw or loss."""
         return outcome_of(self.score)
 
     @property
     def plies_to_end(self) -> int | None:
-        """The length of a game in plies with best play; None for a draw."""
-        return plies_to_end(self.score, self.game.cells)
+        """The length of a game in plies with best play; None where a draw may end at any time."""
+        return self.game.plies_left(self.score, self.game.cells)
 
 
-def _read_game(fields: dict[str, Any]) -> Game:
+def _read_game(fields: dict[str, Any]) -> BoardGame[Any]:
     """Return the game that a manifest describes, if a store can be of it."""
+    if "rules" in fields:
+        return _read_duel(fields)
     rows, columns = (_whole(fields[name], LARGEST_CELLS, 1) for name in ("rows", "columns"))
     holes = _whole(fields.get("holes", 0), (1 << rows * columns) - 1) if rows * columns <= LARGEST_CELLS else -1
     cells = rows * columns - holes.bit_count()
@@ -140,20 +143,20 @@ def _read_game(fields: dict[str, Any]) -> Game:
     return Game(name, rows, columns, lines, misere, holes)
 
 
+def _read_duel(fields: dict[str, Any]) -> BoardGame[Any]:
+    from solver.games.duel import LONGEST_SIDE, Duel  # only now: few stores are of it
+
+    game = Duel(*(_whole(fields[name], LONGEST_SIDE, 1) for name in ("rows", "columns")))
+    if fields != game.as_fields() or game.cells > game.solvable_cells:
+        raise ValueError("its game is none that this program knows, or too large for a store")
+    return game
+
+
 def _whole(number: Any, most: int, least: int = 0) -> int:
     """Return a number; raise ValueError unless it is whole and in range."""
     if type(number) is not int or not least <= number <= most:
         raise ValueError(f"{shown(number, 40)} stands where a number from {least} to {shown(most, 40)} should")
     return number
-
-
-def game_fields(game: Game) -> dict[str, Any]:
-    """Return the fields that define the game: no notation, and `holes` only if the board has any."""
-    fields = asdict(game)
-    del fields["notation"]
-    if not game.holes:
-        del fields["holes"]
-    return fields
 
 
 def layer_digest(digests: Iterable[bytes]) -> bytes:

@@ -41,7 +41,7 @@ def pack(empty: int, halves: Sequence[Half], pages: bytes) -> PackedRecord:
 
 def unpack(key: bytes, value: bytes, size: int) -> Iterator[tuple[Half, memoryview]]:
     """Yield each half in a record with its page, given the size of a page; raise ValueError if it is damaged."""
-    longest = halves_in_record(size) * (HALF_BYTES + size)
+    longest = pages_in_record(size) * (HALF_BYTES + size)
     stream = zlib.decompressobj()
     try:
         content = stream.decompress(checked(key, value), longest + 1)  # so that no file can fill the memory
@@ -56,7 +56,7 @@ def unpack(key: bytes, value: bytes, size: int) -> Iterator[tuple[Half, memoryvi
         yield half, pages[i * size : (i + 1) * size]
 
 
-def halves_in_record(size: int) -> int:
+def pages_in_record(size: int) -> int:
     """Return how many pages of this size a record holds, at least one. A layer's last record may hold fewer."""
     return max(1, _BYTES // size) if size else 1
 

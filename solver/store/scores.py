@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import cast
 
 from solver.errors import StoreError, StoreMismatch
-from solver.games.position import Position, cells_of, check
+from solver.games.board import cells_of
+from solver.games.lines import lines_only
+from solver.games.position import Position, check
 from solver.index.places import UNREACHED, Half, Index, Page, Score, rank
 from solver.store.store import Store
 
@@ -26,12 +28,13 @@ class Scores:
     """
 
     name = "store"
+    seconds = 0.0
 
     def __init__(self, store: Store) -> None:
         """Answer from an open store, which `close` closes."""
         self.store = store
-        self.index = Index(store.game, store.manifest.symmetries)
-        self._game = store.game
+        game = self._game = lines_only(store.game)
+        self.index = Index(game, store.manifest.symmetries)
         self._pages: dict[Half, Page] = {}
         self._page_bytes = 0
         self._o_to_move: dict[tuple[Half, int], Score] = {}

@@ -64,11 +64,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import Any
 
 from solver.errors import NotAStore, StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreOutdated
 from solver.folders import in_data_folder
-from solver.games.lines import Game
-from solver.index.places import Half, page_size
+from solver.games.board import BoardGame
+from solver.index.places import Half
+from solver.kinds import kind_of
 from solver.store.manifest import FORMAT, LONGEST, Manifest, OtherFormat
 from solver.store.record import KEY_BYTES, checked, record_key, unpack
 from solver.store.sealed import Damaged, SealedFile, signed_for
@@ -83,7 +85,7 @@ class Store:
     Threads may share it, and so may processes forked from the one that opened it.
     """
 
-    def __init__(self, path: str | os.PathLike[str], game: Game | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], game: BoardGame[Any] | None = None) -> None:
         """Open the file at `path`; if `game` is given, the file must be a store of that game."""
         self.path = os.fspath(path)
         self._wanted = game
@@ -91,6 +93,7 @@ class Store:
         try:
             self.manifest = self._read_manifest()
             self.game = game or self.manifest.game
+            self._kind = kind_of(self.game)
         except BaseException:
             self.close()
             raise
@@ -190,10 +193,8 @@ class Store:
     def _unpack(self, key: bytes, value: bytes) -> list[tuple[Half, memoryview]]:
         if len(key) != KEY_BYTES:
             raise self.damaged(f"it has a record with the key {key[:8].hex()}")
-        empty = key[0]
-        size = page_size(self.game, empty) if empty in range(self.game.cells % 2, self.game.cells + 1, 2) else 0
         try:
-            return list(unpack(key, value, size))
+            return list(unpack(key, value, self._kind.page_size(self.game, key[0])))
         except ValueError as error:
             raise self.damaged(str(error)) from error
 
@@ -212,12 +213,12 @@ class Store:
         return damaged(self.path, self._wanted or getattr(self, "game", None), why)
 
 
-def missing(path: str, game: Game | None) -> StoreMissing:
+def missing(path: str, game: BoardGame[Any] | None) -> StoreMissing:
     """Return the error for a file that is not there."""
     return StoreMissing(f"no store at {path!r}", path, game)
 
 
-def damaged(path: str, game: Game | None, why: str) -> StoreError:
+def damaged(path: str, game: BoardGame[Any] | None, why: str) -> StoreError:
     """Return the error for a file that is not what was written, is of another game, or never was a store."""
     name = signed_for(path)
     if name is None and not in_data_folder(path):

@@ -45,12 +45,18 @@ def all_halves(game: KernelGame) -> list[LayerHalves]:
     return [_layer_halves(game, x_count, counts[x_count]) for x_count in range((game.cells + 1) // 2 + 1)]
 
 
+def canonical_sets(game: KernelGame, size: int, count: int) -> np.ndarray:
+    """Return all sets of so many cells that no symmetry makes smaller; their number is known independently."""
+    found = np.empty(comb(game.cells, size), np.int64)
+    found = found[: _collect(game.cells, size, game.images, found)]
+    if len(found) != count:
+        raise SolversDisagree(f"found {len(found):,} sets of {size} cells, but Burnside's lemma counts {count:,}")
+    return found
+
+
 def _layer_halves(game: KernelGame, x_count: int, count: int) -> LayerHalves:
     """Return all halves with `x_count` X's, whose number is known independently."""
-    found = np.empty(comb(game.cells, x_count), np.int64)
-    found = found[: _collect(game.cells, x_count, game.images, found)]
-    if len(found) != count:
-        raise SolversDisagree(f"found {len(found):,} halves with {x_count} X's, but Burnside's lemma counts {count:,}")
+    found = canonical_sets(game, x_count, count)
     # The cells that all lines of a half share. A game can end with this half only if there is such a
     # cell, the last one claimed. A half without lines keeps -1.
     common = np.full(len(found), -1)
@@ -60,7 +66,7 @@ def _layer_halves(game: KernelGame, x_count: int, count: int) -> LayerHalves:
 
 
 def children(game: KernelGame, parents: np.ndarray, following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each half and each cell that X can claim, the resulting half and how to reach it.
+    """Return, for each half and each cell that can be added to it, the resulting half and how to reach it.
 
     The first array holds the half's index in `following`, the second the id of a symmetry that maps
     X's cells to it. Both are -1 where the cell is taken or the move ends the game.

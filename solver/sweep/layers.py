@@ -66,6 +66,16 @@ class Layer:
         m = game.cells - x_count
         self._first_places = first_places(m, x_count), first_places(max(m - 1, 0), x_count)
 
+    @property
+    def number(self) -> int:
+        """The layer's number: that of X's."""
+        return self.x_count
+
+    @property
+    def ply(self) -> int:
+        """How many stones are on the boards where X is to move."""
+        return 2 * self.x_count
+
     def chunks(self, together: int = 1) -> Iterator[Chunk]:
         """Yield the layer in chunks: every chunk of open halves but the last has a multiple of `together`."""
         for is_open, count in ((True, len(self.open)), (False, len(self.finished))):

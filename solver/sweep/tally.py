@@ -32,7 +32,7 @@ def count_positions(game: KernelGame, o_count: int, halves: np.ndarray, pages: n
 
 
 @helper
-def _own_symmetries(half, cells, group, images, slot, moved, tables):
+def own_symmetries(half, cells, group, images, slot, moved, tables):
     """Fill a table for each symmetry that maps the half to itself, except the identity; return their number."""
     m = 0
     for cell in range(cells):
@@ -69,7 +69,7 @@ def _count(cells, o_count, halves, pages, group, images, counts, slot, moved, ta
     """Add to the counts; return a half with copies that differ, or -1."""
     size = pages.shape[1]
     for i in range(len(halves)):
-        symmetric = _own_symmetries(halves[i], cells, group, images, slot, moved, tables)
+        symmetric = own_symmetries(halves[i], cells, group, images, slot, moved, tables)
         win_score = cells + 1 - bit_count(halves[i]) - o_count
         unreached = 0
         for place in range(size):

@@ -18,7 +18,8 @@ from time import perf_counter
 from solver.advice import with_advice
 from solver.errors import Ttt4Error
 from solver.folders import store_path
-from solver.games.lines import DEFAULT_GAME, Game
+from solver.games.board import DEFAULT_GAME
+from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.position import Position
 from solver.store.scores import Scores

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from oracle import Oracle
 from solver.errors import BoardError
+from solver.games.board_text import parse
 from solver.games.lines import grid
-from solver.games.position import Position, parse
+from solver.games.position import Position
 from solver.index.symmetry import Symmetry, image, symmetries
 
 FOUR = grid(4, 4, 4)

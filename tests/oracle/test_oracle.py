@@ -19,16 +19,17 @@ from oracle import Analysis, Move, Oracle
 from oracle.oracle import SearchingLive
 from solver.errors import BoardError, GameError, StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.folders import store_name
+from solver.games.board_text import parse
 from solver.games.lines import grid
-from solver.games.position import Position, parse
+from solver.games.position import Position
 from solver.index.symmetry import image, symmetries
 
 FOUR = grid(4, 4, 4)
 RULES4 = naive.Game(4, 4, 4)
 THREES = ["3,3,3", "3,3,3,misere"]
 KEYS = [
-    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "best", "moves", "mainline",
-    "mainline_complete", "canonical", "source", "exact",
+    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "scale", "best", "moves",
+    "mainline", "mainline_complete", "canonical", "source", "exact",
 ]  # fmt: skip
 IMPOSSIBLE = ["XX../..../..../....", "XXXX/..../..../....", "XXXX/OOOO/..../....", "X../.../...", "x", "hello", ""]
 
@@ -83,6 +84,7 @@ def by_minimax(name: str, board: str) -> Analysis:
         winner=naive.winner(rules, board),
         outcome=None if over else meaning(score),
         plies=plies(rules, board, score),
+        scale="plies",
         score=score,
         best=tuple(move.move for move in moves if move.best),
         moves=tuple(moves),

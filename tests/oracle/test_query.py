@@ -22,16 +22,16 @@ from oracle import NotSettled
 from oracle.cli.main import main
 from solver import __version__
 from solver.errors import BoardError
+from solver.games.board_text import parse
 from solver.games.lines import grid
-from solver.games.position import parse
 from solver.search.live import Search
 
 FOUR = grid(4, 4, 4)
 COMMAND = str(Path(sys.executable).with_name("ttt4-query"))
 OPEN, X_WON, O_WON, FULL = "XX../OO../..../....", "XXXX/OOO./..../....", "OOOO/XXX./X.../....", "XXOO/OOXX/XXOO/OOXX"
 KEYS = {
-    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "best", "moves", "mainline",
-    "mainline_complete", "canonical", "source", "exact",
+    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "scale", "best", "moves",
+    "mainline", "mainline_complete", "canonical", "source", "exact",
 }  # fmt: skip
 MOVE_KEYS = {"move", "cell", "row", "col", "outcome", "plies", "score", "best"}
 Run = Callable[..., Any]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from play.players.player import BEST_LEVEL, Player, PlayerError, chosen, read_player
 from play.players.roster import Roster
 from solver.errors import BoardError, GameError
+from solver.games.board_rules import BoardState
 from solver.games.line_rules import LineRules, LineState
 from solver.games.lines import Game
 from solver.games.notation import parse_game
@@ -28,7 +29,7 @@ SMALL = ["3,3,3", "3,3,3,misere"]
 
 
 def state_of(name: str, board: str) -> LineState:
-    return LineState(Position(parse_game(name), *naive.masks(board)))
+    return BoardState(Position(parse_game(name), *naive.masks(board)))
 
 
 @cache
@@ -383,8 +384,8 @@ def test_rules_finds_middle_and_corners_by_squares_where_a_board_has_holes() -> 
     def claimed(state: LineState, seeds: int) -> set[str]:
         return {game.cell_name(chosen(roster.player("rules", seed), state)) for seed in range(seeds)}
 
-    assert claimed(LineState(Position(game)), 5) == {"c2"}
-    assert claimed(LineState(Position(game, x=1 << game.cell("c2"))), 40) == {"e1", "a3", "e3"}
+    assert claimed(BoardState(Position(game)), 5) == {"c2"}
+    assert claimed(BoardState(Position(game, x=1 << game.cell("c2"))), 40) == {"e1", "a3", "e3"}
 
 
 class Other:
@@ -394,6 +395,6 @@ class Other:
 
 
 @pytest.mark.parametrize("kind", ["oracle", "oracle:3", "first", "search", "rules"])
-def test_players_of_lines_refuse_another_game_in_a_line(kind: str) -> None:
-    with pytest.raises(GameError, match=r"^only games of lines have .*, and other:Game is not one$"):
+def test_players_of_boards_refuse_another_game_in_a_line(kind: str) -> None:
+    with pytest.raises(GameError, match=r"^only games (of lines|on a board) have .*, and other:Game is not one$"):
         Roster(Other()).player(kind, 0)  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ SCRIPT = [
     ("redo", "", "X../.O./..."),
     ("", "", None),
     ("hint", "/The oracle would play [abc][123]: a draw\\./", None),
-    ("show", "X to move: a draw with best play. +n wins in n plies, = draws, -n loses in n.", None),
+    ("show", "X to move: a draw with best play. +n wins in n plies, = draws, -n loses in n plies.", None),
     ("why", "1. X a1: best, a draw.\n1. O b2: best, a draw.", None),
     ("save", "No file named: save FILE.", None),
     ("save kept.txt", "Saved to kept.txt.", None),

@@ -27,8 +27,8 @@ from play.puzzles import (
     stars_of,
 )
 from solver.errors import BoardError, GameError, NotSettled
+from solver.games.board import Board
 from solver.games.notation import parse_game
-from solver.games.position import Board
 
 SMALL = ["3,3,3", "3,3,3,misere", "3,4,3", "4,4,4"]
 OracleOf = Callable[[str], Oracle]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracle.grading import BEST, DRAW_LOST, FASTER, GAVE_WIN, SLOWER, WIN_LOST
 from oracle.oracle import Oracle
 from play.match import Match
-from play.review import UNKNOWN, Graded, Review, in_words, review_match
+from play.review import UNKNOWN, Graded, Review, led_to, review_match
 from play.terminal.talk import explained, review_lines
 from solver.games.line_rules import LineRules, LineState
 from solver.games.notation import parse_game
@@ -184,7 +184,7 @@ def test_of_what_is_not_settled_only_a_certain_loss_in_place_of_a_certain_win_is
     ],
 )
 def test_a_score_is_told_in_words(score: int, plies: int | None, side: str, words: str) -> None:
-    assert in_words(score, plies, side, "XO") == words
+    assert led_to(score, plies, "plies", side, "XO") == words
 
 
 def told(review: Review) -> str:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from places import position_at
+from whole import WholeProof
 
 from solver.errors import SolversDisagree
 from solver.games.notation import parse_game
@@ -22,7 +23,6 @@ from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
 from solver.proof.check import check_all, check_sample
 from solver.proof.progress import silent
-from solver.proof.prove import Proof
 from solver.proof.verify import verify_store
 from solver.search.alphabeta import AlphaBeta
 from solver.store.digests import content_digest
@@ -66,7 +66,7 @@ def test_both_solvers_agree_on_every_place(solved: Callable[..., Any], name: str
 @pytest.mark.parametrize("name", UP_TO_TWELVE)
 def test_both_solvers_agree_on_every_place_of_every_board_of_up_to_12_cells(name: str, suffix: str) -> None:
     game = parse_game(name + suffix)
-    proof: Proof[int] = Proof(game, symmetries(game), places_of, jobs=1, on_progress=silent)
+    proof: WholeProof = WholeProof(game, symmetries(game), places_of, jobs=1, on_progress=silent)
     filled = sum(sum(stage.made) for stage in proof.stages())
     assert proof.summary.checked == filled > 0
     assert proof.summary.abandoned == 0
@@ -199,7 +199,7 @@ def test_a_sweep_that_errs_once_is_stopped_by_the_proof(ply: int, monkeypatch: p
     monkeypatch.setattr(Layer, "fill", erring)
     game = parse_game("3,3,3")
     with pytest.raises(SolversDisagree, match=r"board '[XO./]{11}' of 3,3,3: the sweep says"):
-        prove(Proof(game, symmetries(game), lambda filled: None, jobs=2, on_progress=silent))
+        prove(WholeProof(game, symmetries(game), lambda filled: None, jobs=2, on_progress=silent))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -219,7 +219,7 @@ def test_a_sweep_that_errs_everywhere_stops_the_proof_and_does_not_hang_it(
 
     def proving() -> None:
         try:
-            prove(Proof(game, symmetries(game), lambda filled: None, jobs=jobs, on_progress=silent))
+            prove(WholeProof(game, symmetries(game), lambda filled: None, jobs=jobs, on_progress=silent))
         except SolversDisagree as refusal:
             ended.append(refusal)
 
@@ -233,7 +233,7 @@ def test_pages_do_not_depend_on_the_number_of_threads() -> None:
     game = parse_game("4,4,4")
     found = []
     for jobs in (1, 3):
-        proof: Proof[bytes] = Proof(game, symmetries(game), content, jobs=jobs, on_progress=silent)
+        proof: WholeProof = WholeProof(game, symmetries(game), content, jobs=jobs, on_progress=silent)
         found.append([b"".join(stage.made) for stage in proof.stages()])
         found.append(proof.summary.table())
     assert found[:2] == found[2:]
@@ -248,7 +248,7 @@ def content(filled: Filled) -> bytes:
     return b"".join(pages.scores.tobytes() for pages in filled if pages)
 
 
-def prove(proof: Proof[Any]) -> None:
+def prove(proof: WholeProof) -> None:
     """Solve the game to its end."""
     for stage in proof.stages():
         list(stage.made)

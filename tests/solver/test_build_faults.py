@@ -22,7 +22,9 @@ from solver.errors import StoreUnwritable
 from solver.files import temporary_path
 from solver.games.lines import Game, grid
 from solver.index.symmetry import symmetries
-from solver.proof.build import build_store, compile_kernels
+from solver.proof.build import build_store
+from solver.proof.compile import compile_kernels
+from solver.proof.prove import LineProof
 from solver.store.digests import content_digest
 from solver.store.journal import Journal
 from solver.store.store import Store
@@ -280,15 +282,13 @@ def test_a_long_name_is_built_or_refused_before_solving(length: int, tmp_path: P
 def test_a_file_that_comes_while_a_build_is_at_work_is_not_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from solver.proof import build
-
-    real = build._search_empty_board
+    real = LineProof.search_empty_board
 
     def meanwhile(*arguments: Any) -> Any:
         (tmp_path / "s").write_text("my precious notes")
         return real(*arguments)
 
-    monkeypatch.setattr(build, "_search_empty_board", meanwhile)
+    monkeypatch.setattr(LineProof, "search_empty_board", meanwhile)
     with pytest.raises(StoreUnwritable, match="delete it first"):
         build_store(THREE, tmp_path / "s", jobs=1)
     assert (tmp_path / "s").read_text() == "my precious notes"

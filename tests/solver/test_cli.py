@@ -156,8 +156,8 @@ def test_info_as_json_has_these_keys_and_adds_up(store4: Path, run: Run) -> None
     assert (ran.code, ran.err) == (0, "")
     info = json.loads(ran.out)
     assert set(info) == {
-        "game", "misere", "cells", "lines", "symmetries", "reachable", "canonical", "outcome", "plies_to_end",
-        "digest", "published", "bytes", "format", "plies",
+        "game", "misere", "cells", "lines", "symmetries", "reachable", "canonical", "outcome", "score", "scale",
+        "plies_to_end", "digest", "published", "bytes", "format", "plies",
     }  # fmt: skip
     assert (info["game"], info["misere"], info["cells"], info["lines"]) == ("4,4,4", False, 16, 10)
     assert (info["symmetries"], info["outcome"], info["plies_to_end"]) == (32, "draw", None)

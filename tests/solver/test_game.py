@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.errors import BoardError, GameError, Ttt4Error
-from solver.games.lines import SOLVABLE_CELLS, Game, grid, require_solvable
+from solver.games.board import require_solvable
+from solver.games.lines import SOLVABLE_CELLS, Game, grid
 from solver.games.notation import parse_game
 
 SIZES = [(m, n, k) for m in range(1, 7) for n in range(1, 7) for k in range(1, max(m, n) + 1)]

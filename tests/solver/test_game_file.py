@@ -19,9 +19,10 @@ from solver.cli.main import main as solve
 from solver.errors import BoardError, GameError, StoreMismatch
 from solver.files import LARGEST_BYTES
 from solver.folders import store_name
+from solver.games.board import cells_of
 from solver.games.lines import Game
 from solver.games.notation import parse_game
-from solver.games.position import Position, cells_of
+from solver.games.position import Position
 from solver.index.symmetry import LARGEST, symmetries
 from solver.proof.build import build_store
 from solver.store.store import Store

@@ -146,16 +146,19 @@ def test_a_journal_that_is_altered_while_the_store_is_written_is_noticed_and_kep
     tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int]
 ) -> None:
     game, path, partial = parse_game("4,4,4"), tmp_path / "s", tmp_path / "s.partial"
-    searching = "solver.proof.build._search_empty_board"  # which is done when all is solved and nothing is written
+    searching = (
+        "solver.proof.prove.LineProof.search_empty_board"  # which is done when all is solved and nothing is written
+    )
 
     def alter(by: int) -> Callable[..., None]:
-        def altered(*_: object) -> None:
+        def altered(*_: object) -> str:
             data = bytearray(partial.read_bytes())
             if by:
                 data[len(data) // 2] ^= by
             else:
                 del data[-100:]
             partial.write_bytes(data)
+            return ""
 
         return altered
 
@@ -192,7 +195,7 @@ def test_only_the_layers_from_the_damaged_one_on_are_made_again(
     game, path = parse_game("4,4,4"), tmp_path / "s"
     break_off(game, path, 6, monkeypatch)
     with Journal(path, game, symmetries(game)) as journal:
-        assert [layer.x_count for layer in journal.layers] == [8, 7, 6, 5, 4, 3]
+        assert [layer.number for layer in journal.layers] == [8, 7, 6, 5, 4, 3]
         start, stop = journal.layers[3].start, journal.layers[3].stop
         data = bytearray((tmp_path / "s.partial").read_bytes())
     data[(start + stop) // 2] ^= 1

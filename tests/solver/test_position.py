@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.errors import BoardError
+from solver.games.board_text import as_position, parse
 from solver.games.lines import Game, grid
 from solver.games.notation import parse_game
-from solver.games.position import Position, as_position, check, is_reachable, parse
+from solver.games.position import Position, check, is_reachable
 
 GAMES = ["4,4,4", "4,4,4,misere", "3,3,3", "3,4,3", "4,4,3", "3,3,3,misere", "5,5,4", "1,8,3"]
 
@@ -231,8 +232,8 @@ def test_a_sequence_of_numbers_stands_for_the_same_position_as_the_text(name: st
     ("board", "why"),
     [
         ([0] * 8, "has 8 cells: 3,3,3 has 9"),
-        ([0] * 8 + [2], "has 2: write 1 for X"),
-        ([0] * 8 + [0.5], "has 0.5: write 1 for X"),
+        ([0] * 8 + [2], "has 2: write 1 for the first"),
+        ([0] * 8 + [0.5], "has 0.5: write 1 for the first"),
         ([0] * 8 + ["X"], "is a list: give a text"),
         ([0] * 8 + [float("nan")], "is a list: give a text"),
         ([-1] + [0] * 8, "has 0 X and 1 O"),
@@ -240,7 +241,7 @@ def test_a_sequence_of_numbers_stands_for_the_same_position_as_the_text(name: st
         (None, "is a NoneType: give a text"),
         (itertools.repeat(0), "is a repeat: give a text"),
         ({}, "has 0 cells"),
-        (b"X........", "has 88: write 1 for X"),
+        (b"X........", "has 88: write 1 for the first"),
     ],
 )
 def test_what_stands_for_no_position_is_refused_in_a_sentence(board: object, why: str) -> None:

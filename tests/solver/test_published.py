@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from solver.games.lines import require_solvable
+from solver.games.board import require_solvable
 from solver.games.notation import parse_game
 
 DATA = Path(__file__).parents[2] / "data"

@@ -17,8 +17,9 @@ from stores import seal_anew
 from solver.advice import with_advice
 from solver.cli.main import main
 from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, StoreMissing
+from solver.games.board_text import parse
 from solver.games.lines import Game, grid
-from solver.games.position import Position, is_reachable, parse
+from solver.games.position import Position, is_reachable
 from solver.index.places import UNREACHED, Index, page_size
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store

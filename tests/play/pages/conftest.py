@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from web import Served
 
 from oracle.oracle import Oracle
-from solver.games.lines import DEFAULT_GAME
+from solver.games.board import DEFAULT_GAME
 from solver.games.notation import parse_game
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

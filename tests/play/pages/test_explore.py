@@ -12,9 +12,9 @@ from web import Served
 
 from oracle.answers import Analysis, Move
 from oracle.oracle import Oracle
+from solver.games.board_text import parse
 from solver.games.lines import Game
 from solver.games.notation import parse_game
-from solver.games.position import parse
 
 Visit = Callable[..., Page]
 slow = pytest.mark.slow

@@ -20,8 +20,9 @@ from oracle import Oracle
 from play.puzzles import make_puzzle
 from play.server.desk import LARGEST_BOARD
 from solver.cli.main import main as solve
+from solver.games.board_text import parse
 from solver.games.lines import grid
-from solver.games.position import Position, parse
+from solver.games.position import Position
 from solver.index.places import Index
 from solver.index.symmetry import symmetries
 

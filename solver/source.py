@@ -1,19 +1,19 @@
 """Sources of scores: the questions that the oracle asks.
 
-Two classes answer them: solver/store/scores.py from a store, solver/search/live.py by live search.
+For each kind of game two classes answer them, one from a store and one by live search: solver/kinds.py names them.
 """
 
-from typing import Protocol
-
-from solver.games.position import Position
+from typing import Any, Protocol
 
 
 class Source(Protocol):
     """A source of scores. `x` and `o` are the cells of a reachable position that is not over."""
 
     name: str
+    seconds: float
+    """How long an answer may take."""
 
-    def score(self, position: Position) -> int:
+    def score(self, position: Any) -> int:
         """Return the score of any position for the side to move; raise NotSettled if it is not certain."""
 
     def deadline(self) -> float:
