@@ -43,17 +43,28 @@ class Kind(ABC):
     def first_layer(self, game: Any) -> int:
         """Return the number of the layer at the end of the game, where a build begins; the empty board's is 0."""
 
+    def stored_plies(self, game: Any) -> int:
+        """Return how many stones are on the fullest boards that a store knows."""
+        return int(game.cells)
+
     @abstractmethod
     def page_size(self, game: Any, empty: int) -> int:
         """Return how many places a page has when so many cells are empty; 0 if no such positions are stored."""
 
     @abstractmethod
-    def scores(self, store: "Store") -> tuple[Source, Index]:
-        """Return a source of scores that answers from a store, and its index."""
+    def scores(self, store: "Store", seconds: float) -> tuple[Source, Index]:
+        """Return a source of scores that answers from a store, and its index.
+
+        What the store does not have is searched for up to so many seconds.
+        """
 
     @abstractmethod
     def search(self, game: Any, group: tuple[Symmetry, ...], seconds: float) -> Source:
         """Return a source that searches live, in plain Python."""
+
+    def witness(self, game: Any, group: tuple[Symmetry, ...], seconds: float) -> Source:
+        """Return a source that shares no code with a build's solvers, to confirm some of what they found."""
+        return self.search(game, group, seconds)
 
     @abstractmethod
     def compile_kernels(self) -> None:
@@ -89,7 +100,7 @@ class Lines(Kind):
 
         return page_size(game, empty) if empty in range(game.cells % 2, game.cells + 1, 2) else 0
 
-    def scores(self, store: "Store") -> tuple[Source, Index]:
+    def scores(self, store: "Store", seconds: float) -> tuple[Source, Index]:
         """Return the source that knows where X's pages are, and that O's moves lead into them."""
         from solver.store.scores import Scores
 
@@ -129,8 +140,14 @@ class Duels(Kind):
         return DuelIndex(game, group)
 
     def first_layer(self, game: Any) -> int:
-        """Return the number of tiles on a full board."""
-        return int(game.cells)
+        """Return the number of tiles on a full board, or on the fullest ones of a book."""
+        from solver.duel.index import last_layer
+
+        return last_layer(game)
+
+    def stored_plies(self, game: Any) -> int:
+        """Return the number of tiles on a full board, or on the fullest ones of a book."""
+        return self.first_layer(game)
 
     def page_size(self, game: Any, empty: int) -> int:
         """Return the size of a page, or of a part of a large one."""
@@ -138,11 +155,13 @@ class Duels(Kind):
 
         return page_size(game, empty)
 
-    def scores(self, store: "Store") -> tuple[Source, Index]:
-        """Return the source that looks each child up in its own page."""
-        from solver.duel.scores import DuelScores
+    def scores(self, store: "Store", seconds: float) -> tuple[Source, Index]:
+        """Return the source that looks each child up in its own page, and searches what is not in a book."""
+        from solver.duel.index import WHOLE_CELLS
+        from solver.duel.scores import BookScores, DuelScores
 
-        scores = DuelScores(store)
+        whole = store.game.cells <= WHOLE_CELLS
+        scores = DuelScores(store) if whole else BookScores(store, seconds)
         return scores, scores.index
 
     def search(self, game: Any, group: tuple[Symmetry, ...], seconds: float) -> Source:
@@ -151,15 +170,24 @@ class Duels(Kind):
 
         return LiveDuel(game, group, seconds)
 
+    def witness(self, game: Any, group: tuple[Symmetry, ...], seconds: float) -> Source:
+        """Return the search in plain Python alone."""
+        from solver.duel.live import LiveDuel
+
+        return LiveDuel(game, group, seconds, compiled=False)
+
     def compile_kernels(self) -> None:
         """Import the sweep by filled cells, and the search."""
+        import solver.duel.book
         import solver.duel.prove  # noqa: F401
 
     def proof(self, game: Any, group: tuple[Symmetry, ...], use: Any, **options: Any) -> "Proof[Any]":
-        """Return the proof by the sweep and the search of tiles."""
+        """Return the proof by the sweep and the search of tiles or, on a board too large for that, of a book."""
+        from solver.duel.book import BookProof
+        from solver.duel.index import WHOLE_CELLS
         from solver.duel.prove import DuelProof
 
-        return DuelProof(game, group, use, **options)
+        return (DuelProof if game.cells <= WHOLE_CELLS else BookProof)(game, group, use, **options)
 
 
 _LINES, _DUELS = Lines(), Duels()

@@ -16,6 +16,9 @@ class Source(Protocol):
     def score(self, position: Any) -> int:
         """Return the score of any position for the side to move; raise NotSettled if it is not certain."""
 
+    def knows(self, stones: int) -> bool:
+        """Tell whether it knows every move of the positions with so many stones without a search."""
+
     def deadline(self) -> float:
         """Return the time by which an answer that starts now must be given."""
 

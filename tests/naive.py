@@ -232,3 +232,125 @@ def cycles(g: Sequence[int]) -> list[int]:
         if length:
             lengths.append(length)
     return lengths
+
+
+# Infinity Grid Duel
+
+
+class Duel(NamedTuple):
+    """The duel on one board. Its boards are strings of `R`, `G` and `.`, row after row, without separators."""
+
+    rows: int
+    columns: int
+
+    @classmethod
+    def named(cls, text: str) -> "Duel":
+        rows, columns = text.split(",")[1:] or ("6", "6")
+        return cls(int(rows), int(columns))
+
+    @property
+    def cells(self) -> int:
+        return self.rows * self.columns
+
+    @property
+    def empty(self) -> str:
+        return "." * self.cells
+
+
+@cache
+def beside(duel: Duel, cell: int) -> list[int]:
+    """The cells above, below and beside a cell."""
+    where = [(row, column) for row in range(duel.rows) for column in range(duel.columns)]
+    row, column = where[cell]
+    around = [(row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column)]
+    return [where.index(square) for square in around if square in where]
+
+
+def rival(side: str) -> str:
+    return "G" if side == "R" else "R"
+
+
+def turn(board: str) -> str:
+    """Whose turn it is by the number of tiles: Red's first."""
+    return "RG"[stones(board) % 2]
+
+
+def duel_board(duel: Duel, red: int, green: int) -> str:
+    """The board with these sets of tiles."""
+    assert not red & green
+    return "".join("R" if red >> cell & 1 else "G" if green >> cell & 1 else "." for cell in range(duel.cells))
+
+
+def tiles(board: str) -> tuple[int, int]:
+    """Red's tiles and Green's, as numbers."""
+    red, green = (sum(2**cell for cell, tile in enumerate(board) if tile == side) for side in "RG")
+    return red, green
+
+
+def sides(board: str, side: str) -> tuple[int, int]:
+    """The tiles of a side and those of the other, as numbers."""
+    red, green = tiles(board)
+    return (red, green) if side == "R" else (green, red)
+
+
+def recoloured(board: str) -> str:
+    """The board with every tile of the other colour."""
+    return "".join({"R": "G", "G": "R", ".": "."}[tile] for tile in board)
+
+
+def placings(duel: Duel, board: str, side: str) -> list[int]:
+    """The cells where a side may place a tile: next to one of its own or, if there is no such cell, anywhere."""
+    free = [cell for cell, tile in enumerate(board) if tile == "."]
+    return [cell for cell in free if any(board[other] == side for other in beside(duel, cell))] or free
+
+
+def captures(duel: Duel, board: str, cell: int, side: str) -> list[int]:
+    """The cells whose tiles turn when a side places a tile."""
+    return [other for other in beside(duel, cell) if board[other] == rival(side)]
+
+
+def placed(duel: Duel, board: str, cell: int, side: str) -> str:
+    """The board after a side has placed a tile."""
+    assert cell in placings(duel, board, side)
+    now = list(board)
+    for changed in [cell, *captures(duel, board, cell, side)]:
+        now[changed] = side
+    return "".join(now)
+
+
+def duelled(duel: Duel, choices: Iterable[int]) -> list[str]:
+    """The boards of a game in which each move is chosen by a number, counted around the legal ones."""
+    boards = [duel.empty]
+    for choice in choices:
+        if "." in boards[-1]:
+            side = turn(boards[-1])
+            legal = placings(duel, boards[-1], side)
+            boards.append(placed(duel, boards[-1], legal[choice % len(legal)], side))
+    return boards
+
+
+@cache
+def margin(duel: Duel, board: str, side: str) -> int:
+    """Minimax, for the side to move: its tiles less the other's on the full board."""
+    if "." not in board:
+        return board.count(side) - board.count(rival(side))
+    return max(-margin(duel, placed(duel, board, cell, side), rival(side)) for cell in placings(duel, board, side))
+
+
+def duel_layers(duel: Duel) -> Iterator[set[str]]:
+    """All boards that a game reaches, move after move."""
+    now = {duel.empty}
+    while now:
+        yield now
+        now = {
+            placed(duel, board, cell, turn(board))
+            for board in now
+            if "." in board
+            for cell in placings(duel, board, turn(board))
+        }
+
+
+@cache
+def duel_reachable(duel: Duel) -> frozenset[str]:
+    """All boards that a game reaches."""
+    return frozenset().union(*duel_layers(duel))

@@ -10,6 +10,9 @@ from solver.proof.progress import Progress, duration
 _FORESEEN = 0.02
 """The share of the work after which the remaining time is estimated: the first plies are slow."""
 
+_FAST = 50_000
+"""From so many places a second on, the speed is told in millions."""
+
 _REDRAWN, _SAID_AGAIN = 0.1, 60.0
 """How many seconds pass between two updates: on a terminal, and elsewhere."""
 
@@ -62,9 +65,10 @@ def _describe(progress: Progress, done: int, seconds: float) -> str:
         return f"{progress.phase}..."
     share = progress.done / progress.total
     bar = "#" * int(20 * share)
-    rate = done / seconds / 1e6 if seconds > 0 else 0.0
+    rate = done / seconds if seconds > 0 else 0.0
+    speed = f"{rate / 1e6:.1f} million/s" if rate >= _FAST else f"{rate:,.0f}/s"
     where = f"{progress.phase} [{bar:20}] {share:4.0%}  ply {progress.ply:2}"
     if done < _FORESEEN * progress.total:
-        return f"{where}  {rate:.1f} million/s"[:79]
+        return f"{where}  {speed}"[:79]
     left = duration((progress.total - progress.done) / (done / seconds))
-    return f"{where}  {rate:.1f} million/s  {left} left"[:79]
+    return f"{where}  {speed}  {left} left"[:79]

@@ -119,7 +119,7 @@ def _build(
                     raise StoreUnwritable(
                         f"the layers kept by an earlier build were altered: delete {partial_path(path)!r}"
                     )
-                witnessed = witness.confirm(kind_of(game).scores(store)[0])
+                witnessed = witness.confirm(kind_of(game).scores(store, 0.0)[0])
                 _require_writable(path, game)  # again: a file may have come there meanwhile
 
             try:

@@ -157,7 +157,7 @@ class Proof(ABC, Generic[Made]):
         self.sample = sample
         """How many places of each ply are checked by search; None if all are."""
         self._use = use
-        self._phase = phase
+        self.phase = phase
 
     @abstractmethod
     def layers(self, pool: ThreadPoolExecutor, before: Solved | None) -> Iterator[Any]:
@@ -209,7 +209,7 @@ class Proof(ABC, Generic[Made]):
         before = self.summary.filled
         for made, summary in pool.map(partial(self._work, layer), self.chunks(layer)):
             total.add(summary)
-            self.on_progress(Progress(self._phase, layer.ply, before + total.filled, self.plan.filled))
+            self.on_progress(Progress(self.phase, layer.ply, before + total.filled, self.plan.filled))
             yield from made
 
     def _work(self, layer: Layer, chunk: Any) -> tuple[list[Made], Summary]:

@@ -33,6 +33,9 @@ _SECONDS = 1.0
 _QUICK, _PATIENT = 0.0001, 0.02
 """How many seconds one search may take: up to so many positions, and beyond."""
 
+_ENDLESS = 1e6
+"""How many seconds a search of a board may take of which a store has only the first plies."""
+
 _EMPTY_BOARD_CELLS = 16
 """On boards of up to so many cells the empty board is searched, too, if that takes no more than _SECONDS."""
 
@@ -131,20 +134,34 @@ def evidence(game: BoardGame[Any], enough: Callable[[], bool]) -> Evidence:
     there are so many, the search ends when `enough` is true or time is up.
     """
     rng = random.Random(os.urandom(8))
+    kind = kind_of(game)
+    if kind.stored_plies(game) < game.cells:
+        return _evidence_of_a_book(game, kind.stored_plies(game), enough, rng)
     found: dict[tuple[int, int], int] = {}
     deadline = monotonic() + _SECONDS
-    kind = kind_of(game)
-    search = kind.search(game, kind.symmetries(game)[:1], _QUICK)  # so quick a search gains nothing from symmetry
+    search = kind.witness(game, kind.symmetries(game)[:1], _QUICK)  # so quick a search gains nothing from symmetry
     for _ in range(POSITIONS):  # games, so that one of few positions ends this, too
         if len(found) < POSITIONS:
             found |= _followed(search, _random_game(game, rng))
-    search = kind.search(game, kind.symmetries(game), _SECONDS)
+    search = kind.witness(game, kind.symmetries(game), _SECONDS)
     if game.cells <= _EMPTY_BOARD_CELLS:
         found |= _followed(search, [game.at(0, 0)])
     search.seconds = _PATIENT
     while not enough() and monotonic() < deadline:
         found |= _followed(search, _random_game(game, rng))
     return [(x, o, score) for (x, o), score in found.items()]
+
+
+def _evidence_of_a_book(game: BoardGame[Any], plies: int, enough: Callable[[], bool], rng: random.Random) -> Evidence:
+    """Return the scores of a few random positions after so many plies, as many as can be searched until `enough`."""
+    kind = kind_of(game)
+    found: Evidence = []
+    while not found or not enough():
+        position = _random_game(game, rng)[plies]
+        with suppress(NotSettled):
+            search = kind.witness(game, kind.symmetries(game)[:1], _ENDLESS)
+            found.append((position.x, position.o, search.score(position)))
+    return found
 
 
 def _followed(search: Source, positions: list[BoardPosition]) -> dict[tuple[int, int], int]:

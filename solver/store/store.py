@@ -112,12 +112,16 @@ class Store:
 
     def record(self, empty: int, half: Half) -> tuple[bytes, list[tuple[Half, memoryview]]]:
         """Return the record that must contain a half: its key, and its halves with their pages."""
-        with self._reading() as file:
-            found = file.at_or_after(record_key(empty, half))
+        found = self.find(empty, half)
         if found is None:
             raise self.damaged(f"the record of half {half:#x} is missing")
-        key, value = found
-        return key, self._unpack(key, value)
+        return found
+
+    def find(self, empty: int, half: Half) -> tuple[bytes, list[tuple[Half, memoryview]]] | None:
+        """Return the record that contains a half if any does; None if there is none so large."""
+        with self._reading() as file:
+            found = file.at_or_after(record_key(empty, half))
+        return None if found is None or found[0] == MANIFEST_KEY else (found[0], self._unpack(*found))
 
     def records(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield key and value of every record in order, as they are in the file."""

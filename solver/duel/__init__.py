@@ -1,0 +1,1 @@
+"""Infinity Grid Duel: how its positions are numbered, searched and solved."""

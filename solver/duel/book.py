@@ -1,0 +1,192 @@
+"""The book of a board that is too large to store whole: exact margins of all positions with few tiles.
+
+The fullest boards of the book are searched, each to the end of the game; this takes most of the time. The margins of
+the others follow from those of their children, and some of them are searched, too. A witness in plain Python, which
+shares no code with the search, confirms some of the fullest boards (solver/proof/witness.py), and tests/bench/duel.c is
+a C program of its own that any position can be given to.
+"""
+
+import random
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solver.duel.index import DuelIndex, first_page, last_layer, rank
+from solver.duel.search import DuelSearch
+from solver.errors import SolversDisagree
+from solver.games.board import cells_of
+from solver.games.duel import Duel
+from solver.index.places import UNREACHED
+from solver.index.symmetry import Symmetry
+from solver.proof.plan import Plan
+from solver.proof.progress import Progress
+from solver.proof.proof import EMPTY_BOARD_LIMIT, Clock, Made, Proof, Solved, StoredPages, Summary, Use
+
+_TABLE_BITS = 24
+"""The size of the table that all searches share: 320 MB."""
+
+_CHECKED_TILES = 3
+"""Some positions with up to so many tiles less than the fullest are searched, too."""
+
+_CHECKED = 4
+"""How many of each such layer."""
+
+_SECONDS_A_SEARCH = {25: 0.01, 30: 0.05, 36: 0.7}
+"""About how long one search takes, by the number of cells."""
+
+_SETS_A_CHUNK = 16
+
+
+class BookLayer:
+    """All positions with so many tiles, up to symmetry, and their margins as they are found."""
+
+    def __init__(self, tiles: int, reached: set[tuple[int, int]]) -> None:
+        """Prepare the pages of the positions that are reached, given in canonical form."""
+        self.number = self.ply = tiles
+        self.filled = np.array(sorted({x | o for x, o in reached}), np.int64)
+        self.row = {filled: row for row, filled in enumerate(self.filled.tolist())}
+        self.scores = np.full((len(self.filled), 1 << tiles), UNREACHED, np.int8)
+        self.members: list[list[tuple[int, int]]] = [[] for _ in self.row]
+        """For each filled set, its positions: Red's tiles and Green's."""
+        for x, o in sorted(reached):
+            self.members[self.row[x | o]].append((x, o))
+
+
+class Chunk(NamedTuple):
+    """Some consecutive filled sets of a layer."""
+
+    start: int
+    stop: int
+
+
+class BookProof(Proof[Made]):
+    """Find the margins of all positions of a book."""
+
+    def __init__(self, game: Duel, group: tuple[Symmetry, ...], use: Use[Made], *, jobs: int, **options: Any) -> None:
+        """Plan the work: `plan` then says what it needs."""
+        self._rules, self._group = game, group
+        self._index = DuelIndex(game, group)
+        self._layers = self._explore()
+        places = sum(layer.scores.size for layer in self._layers)
+        self._to_search, self._done = sum(map(len, self._layers[-1].members)), 0
+        rate = places / (self._to_search * min(t for cells, t in _SECONDS_A_SEARCH.items() if cells >= game.cells) + 1)
+        plan = Plan(places, places, places, 20 << _TABLE_BITS, 0, jobs, max(1, int(rate)), 1)
+        super().__init__(plan, use, jobs=jobs, **{**options, "sample": 0})
+        first = DuelSearch(game.neighbours, group, table_bits=_TABLE_BITS)
+        self._searches: SimpleQueue[DuelSearch] = SimpleQueue()
+        for _ in range(jobs):
+            self._searches.put(first.beside())
+
+    def layers(self, pool: ThreadPoolExecutor, before: Solved | None) -> Iterator[BookLayer]:
+        """Yield the layers, those of the fullest boards first."""
+        if before:
+            self._restore(self._layers[before.number], before)
+        yield from reversed(self._layers[: before.number if before else len(self._layers)])
+
+    def chunks(self, layer: BookLayer) -> Iterator[Chunk]:
+        """Yield the layer in chunks."""
+        sets = max(_SETS_A_CHUNK, 8192 >> layer.number)
+        step = sets if layer.number < len(self._layers) - 1 else 8192 >> layer.number
+        for start in range(0, len(layer.filled), step):
+            yield Chunk(start, min(start + step, len(layer.filled)))
+
+    def fill(self, layer: BookLayer, chunk: Chunk, summary: Summary, clock: Clock) -> StoredPages:
+        """Find the margins of some filled sets' positions, by search or from their children, and count them."""
+        deepest = layer.number == len(self._layers) - 1
+        counts = np.zeros(6, np.int64)
+        for row in range(chunk.start, chunk.stop):
+            for x, o in layer.members[row]:
+                score = self._searched(x, o, summary) if deepest else self._best(layer, x, o)
+                places, orbit = self._copies(x, o)
+                layer.scores[row, places] = score
+                counts += (orbit, 1, score > 0, score == 0, score < 0, 0)
+        clock.spent("check" if deepest else "solve")
+        if not deepest and layer.number >= len(self._layers) - 1 - _CHECKED_TILES:
+            self._check(layer, chunk, summary)
+            clock.spent("check")
+        scores = layer.scores[chunk.start : chunk.stop]
+        summary.filled += scores.size
+        summary.plies[layer.number] = counts
+        if layer.number == 0:
+            summary.score = int(scores[0, 0])
+        numbers = np.array([first_page(filled) for filled in layer.filled[chunk.start : chunk.stop].tolist()], np.int64)
+        return StoredPages(self._rules.cells - layer.number, numbers, scores)
+
+    def search_empty_board(self) -> str:
+        """Return in words that the empty board is not searched by itself: its margin follows from the others."""
+        search = DuelSearch(self._rules.neighbours, self._group)
+        if search.score(0, 0, EMPTY_BOARD_LIMIT) is None:
+            return f"given up after {EMPTY_BOARD_LIMIT:,} nodes"
+        return f"{search.nodes:,} nodes"
+
+    def _explore(self) -> list[BookLayer]:
+        """Return all layers of the book, with the positions that play reaches."""
+        game, reached, found = self._rules, {(0, 0)}, []
+        for tiles in range(last_layer(game) + 1):
+            found.append(BookLayer(tiles, reached))
+            children = (game.after(x, o, cell)[:2] for x, o in reached for cell in cells_of(game.legal(x, o)))
+            reached = {self._index.canonical(x, o)[:2] for x, o in children}
+        return found
+
+    def _searched(self, x: int, o: int, summary: Summary) -> int:
+        """Return a position's margin for the side to move, by search."""
+        search = self._searches.get()
+        try:
+            before = search.nodes
+            score = search.score(*((o, x) if (x | o).bit_count() % 2 else (x, o)))
+            summary.nodes += search.nodes - before
+            summary.checked += 1
+            self._done += 1
+            if self._done <= self._to_search:
+                places = self._layers[-1].scores.size * self._done // self._to_search
+                self.on_progress(Progress(self.phase, self._layers[-1].ply, places, self.plan.filled))
+        finally:
+            self._searches.put(search)
+        if score is None:
+            raise SolversDisagree(f"board {str(self._rules.at(x, o))!r} was not searched to its end")
+        return score
+
+    def _best(self, layer: BookLayer, x: int, o: int) -> int:
+        """Return a position's margin for the side to move, from those of its children."""
+        game, following = self._rules, self._layers[layer.number + 1]
+        best = -game.cells
+        for cell in cells_of(game.legal(x, o)):
+            red, green, _ = self._index.canonical(*game.after(x, o, cell)[:2])
+            own = green if following.number % 2 else red
+            best = max(best, -int(following.scores[following.row[red | green], rank(red | green, own)]))
+        return best
+
+    def _check(self, layer: BookLayer, chunk: Chunk, summary: Summary) -> None:
+        """Raise SolversDisagree unless searches of a few positions give what follows from their children."""
+        rng = random.Random(chunk.start)
+        members = [each for row in range(chunk.start, chunk.stop) for each in layer.members[row]]
+        share = _CHECKED * (chunk.stop - chunk.start) / len(layer.filled)
+        for x, o in rng.sample(members, min(len(members), int(share) + (rng.random() < share % 1))):
+            filled = x | o
+            kept = int(layer.scores[layer.row[filled], rank(filled, o if layer.number % 2 else x)])
+            searched = self._searched(x, o, summary)
+            if searched != kept:
+                raise SolversDisagree(
+                    f"board {str(self._rules.at(x, o))!r} of {self._rules.name}: its children say {kept}, the search "
+                    f"says {searched}"
+                )
+
+    def _copies(self, x: int, o: int) -> tuple[list[int], int]:
+        """Return the places of a canonical position, and how many positions are equal to it by symmetry."""
+        places = self._index.copies(x | o, o if (x | o).bit_count() % 2 else x)
+        return places, len(self._group) // places.count(places[0])
+
+    def _restore(self, layer: BookLayer, before: Solved) -> None:
+        """Take the scores of a layer that an earlier build has kept."""
+        at = 0
+        for part in before.parts:
+            numbers, scores = part()
+            if [first_page(filled) for filled in layer.filled[at : at + len(numbers)].tolist()] != numbers:
+                raise SolversDisagree("the journal has other pages than the game")
+            layer.scores[at : at + len(numbers)] = scores
+            at += len(numbers)
+        if at != len(layer.filled):
+            raise SolversDisagree("the journal lacks pages of the game")

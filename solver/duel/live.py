@@ -1,0 +1,170 @@
+"""Live search of the duel: answers where there is no store.
+
+A small position is searched in plain Python, so that a fresh process answers at once. Compiled code is loaded in the
+background as soon as somebody asks for more, and takes over when it is there.
+"""
+
+import random
+import threading
+from collections.abc import Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from solver.duel.plain import GLANCE, PlainSearch
+from solver.errors import NotSettled
+from solver.games.board import BoardPosition, cells_of
+from solver.games.duel import Duel
+from solver.games.score import outcome_of
+from solver.index.symmetry import Symmetry
+
+if TYPE_CHECKING:
+    from solver.duel.search import DuelSearch
+
+COMPILED_CELLS = 62
+"""The largest board that compiled code can take."""
+
+_FEW = 9
+"""With so many empty cells, plain Python needs less time than compiled code needs to load."""
+
+_NODES_A_LOOK_AT_THE_CLOCK = 50_000
+
+_TABLE_BITS = 21
+
+
+class LiveDuel:
+    """A source of scores (solver/source.py) that searches, and remembers what it has proved. Threads may share it."""
+
+    name = "search"
+
+    def __init__(self, game: Duel, group: Sequence[Symmetry], seconds: float, *, compiled: bool = True) -> None:
+        """Search `game` for up to `seconds` an answer, treating images under `group` as equal."""
+        self._may_compile = compiled and game.cells <= COMPILED_CELLS
+        self.game = game
+        self.seconds = seconds
+        self._group = group
+        self._plain = PlainSearch(game)
+        self._compiled: DuelSearch | None = None
+        self._loading: threading.Thread | None = None
+        self._searching = threading.Lock()
+
+    def score(self, position: BoardPosition) -> int:
+        """Return the margin for the side to move; raise NotSettled if it is not certain in time."""
+        over = position.checked().score_if_over()
+        if over is not None:
+            return over
+        own, other = _sides(position.x, position.o)
+        return self._bounds(own, other, -self.game.cells - 1, self.game.cells + 1, self.deadline())
+
+    def knows(self, stones: int) -> bool:
+        """Return False: every position is searched."""
+        return False
+
+    def deadline(self) -> float:
+        """Return the time by which an answer that starts now must be given."""
+        return monotonic() + self.seconds
+
+    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
+        """Return what is known of each move by the deadline: its margin; else a bound that says who wins, or 0."""
+        scores = dict.fromkeys(cells_of(self.game.legal(x, o)), 0)
+        try:
+            for cell in scores:
+                scores[cell] = self._score_of_move(x, o, cell, deadline)
+            return list(scores.items()), True
+        except NotSettled:
+            mover = (x | o).bit_count() % 2
+            hopes = {cell: self.game.promise(*self.game.after(x, o, cell)[:2], mover) for cell in scores}
+            return sorted(scores.items(), key=lambda move: (-move[1], -hopes[move[0]])), False
+
+    def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
+        """Return the first cell that keeps the position's margin, which is known; raise NotSettled if time is short."""
+        for cell in cells_of(self.game.legal(x, o)):
+            if self._bounds(*_sides(*self.game.after(x, o, cell)[:2]), -score, -score + 1, deadline) <= -score:
+                return cell
+        raise NotSettled(f"board {str(self.game.at(x, o))!r} has no move of that margin")
+
+    def think(self, x: int, o: int, depth: int, nodes: int, seed: int) -> int:
+        """Return a good move, found by looking some plies ahead within so many nodes; `seed` picks among equal ones.
+
+        Plain Python looks ahead a few plies, and no further until compiled code is there.
+        """
+        own, other = _sides(x, o)
+        with self._searching:
+            if depth <= GLANCE or self._compiled is None:
+                return self._plain.glance(own, other, min(depth, GLANCE), seed)
+            left = self.game.cells - (x | o).bit_count()
+            return int(self._compiled.think(own, other, min(depth, left), nodes, seed).cell)
+
+    def choose(self, x: int, o: int, nodes: int, seed: int) -> int:
+        """Return the best move, if all moves can be solved within so many nodes; else as good a one as `think` finds.
+
+        Among equally good moves it is one that leaves the smallest share of replies that keep who wins, and then the
+        one whose replies lose the most on average.
+        """
+        with self._searching:
+            compiled = self._compiled
+            start = compiled.nodes if compiled else 0
+            scores = compiled.scores(*_sides(x, o), nodes // 2) if compiled else None
+            if compiled and scores:
+                best = max(scores.values())
+                cells = [cell for cell, score in scores.items() if score == best]
+                random.Random(seed).shuffle(cells)
+                dangers = {}
+                for cell in cells if len(cells) > 1 else ():
+                    left = nodes - (compiled.nodes - start)
+                    x_after, o_after, over = self.game.after(x, o, cell)
+                    replies = compiled.scores(*_sides(x_after, o_after), left) if left > 0 and not over else None
+                    dangers[cell] = _danger(list(replies.values())) if replies else (2.0, 0.0)
+                return min(cells, key=lambda cell: dangers.get(cell, (2.0, 0.0)))
+        return self.think(x, o, self.game.cells, nodes // 2, seed)
+
+    def close(self) -> None:
+        """Do nothing: a search holds no file."""
+
+    def _score_of_move(self, x: int, o: int, cell: int, deadline: float) -> int:
+        """Return the margin of a move, for the side that makes it."""
+        own, other = _sides(*self.game.after(x, o, cell)[:2])
+        return -self._bounds(own, other, -self.game.cells - 1, self.game.cells + 1, deadline)
+
+    def _bounds(self, own: int, other: int, low: int, high: int, deadline: float) -> int:
+        """Return the margin for the side to move, or a bound of it; raise NotSettled at the deadline."""
+        empty = self.game.cells - (own | other).bit_count()
+        with self._searching:
+            compiled = None if empty <= _FEW else self.compiled(deadline)
+            if compiled is None:
+                return self._plain.bounds(own, other, low, high, deadline)
+            while True:
+                found = compiled.bounds(own, other, low, high, _NODES_A_LOOK_AT_THE_CLOCK)
+                if found is not None:
+                    return int(found)
+                if monotonic() > deadline:
+                    raise NotSettled("the time is up")
+
+    def load(self) -> None:
+        """Begin to load compiled code in the background, if the board is not too large for it."""
+        if self._loading is None and self._may_compile:
+            self._loading = threading.Thread(target=self._load, daemon=True)
+            self._loading.start()
+
+    def compiled(self, deadline: float) -> Any:
+        """Return the compiled search, when it is there before the deadline; None if not."""
+        self.load()
+        if self._loading and self._compiled is None:
+            self._loading.join(max(0.0, deadline - monotonic()))
+        return self._compiled
+
+    def _load(self) -> None:
+        from solver.duel.search import DuelSearch  # only now: it takes longer than a small answer
+
+        self._compiled = DuelSearch(self.game.neighbours, self._group, table_bits=_TABLE_BITS)
+
+
+def _danger(replies: list[int]) -> tuple[float, float]:
+    """Return a key that is smaller the likelier somebody with replies of these margins goes wrong."""
+    best = max(replies)
+    safe = sum(outcome_of(score) == outcome_of(best) for score in replies)
+    return safe / len(replies), sum(replies) / len(replies) - best
+
+
+def _sides(x: int, o: int) -> tuple[int, int]:
+    """Return the tiles of the side to move, and the other's."""
+    return (o, x) if (x | o).bit_count() % 2 else (x, o)

@@ -1,0 +1,151 @@
+"""The score of any position of the duel, answered from a store: solver/duel/index.py says where it is."""
+
+from typing import cast
+
+from solver.duel.index import BOOK_TILES, DuelIndex, page_size
+from solver.duel.live import LiveDuel
+from solver.errors import BoardError, StoreError, StoreMismatch
+from solver.games.board import BoardPosition, cells_of
+from solver.games.duel import Duel
+from solver.index.places import UNREACHED, Half
+from solver.store.store import Store
+
+_PAGE_BYTES = 64 << 20
+"""How many bytes of unpacked pages are cached."""
+
+
+class DuelScores:
+    """A source of scores (solver/source.py) that answers from a store and caches what it has read.
+
+    Threads may share it, and so may a process forked from the one that opened the store.
+    """
+
+    name = "store"
+    seconds = 0.0
+
+    def __init__(self, store: Store) -> None:
+        """Answer from an open store, which `close` closes."""
+        self.store = store
+        self._game = cast(Duel, store.game)
+        self.index = DuelIndex(self._game, store.manifest.symmetries)
+        self._pages: dict[tuple[int, int], memoryview] = {}
+        self._page_bytes = 0
+
+    def close(self) -> None:
+        """Close the store and forget what was read: from now on, every question raises StoreError."""
+        self.store.close()
+        self._pages.clear()
+        self._page_bytes = 0
+
+    def knows(self, stones: int) -> bool:
+        """Return True: the store has every position."""
+        return True
+
+    def deadline(self) -> float:
+        """Return any number: a store needs no deadline."""
+        return 0.0
+
+    def score(self, position: BoardPosition) -> int:
+        """Return the margin for the side to move; raise BoardError if no game reaches the position."""
+        if position.game != self._game:
+            of = f"of game {self._game.name!r}, not of {position.game.name!r}"
+            raise StoreMismatch(f"store {self.store.path!r} is {of}", self.store.path, position.game)
+        over = position.checked().score_if_over()
+        if over is not None:
+            return over
+        score = self._score(position.x, position.o)
+        if score == UNREACHED:
+            raise BoardError(f"no game reaches board {str(position)!r}")
+        return score
+
+    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
+        """Return each legal cell of an open position with its margin for the side that fills it; always exact."""
+        if self._score(x, o) == UNREACHED:
+            raise BoardError(f"no game reaches board {str(self._game.at(x, o))!r}")
+        return [(cell, self._child(x, o, cell)) for cell in cells_of(self._game.legal(x, o))], True
+
+    def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
+        """Return the first cell that keeps the position's margin, which the caller knows."""
+        for cell in cells_of(self._game.legal(x, o)):
+            if self._child(x, o, cell) == score:
+                return cell
+        raise self.store.damaged(f"no move from board {str(self._game.at(x, o))!r} has its score")
+
+    def _child(self, x: int, o: int, cell: int) -> int:
+        """Return the margin of a move."""
+        x_after, o_after, over = self._game.after(x, o, cell)
+        if over:
+            return -(self._game.at(x_after, o_after).score_if_over() or 0)
+        score = self._score(x_after, o_after)
+        if score == UNREACHED:
+            raise self._contradiction(x_after, o_after)
+        return -score
+
+    def _score(self, x: int, o: int) -> int:
+        """Return what the store has at a position's place."""
+        filled = x | o
+        number, place = self.index.locate(filled, o if filled.bit_count() % 2 else x)
+        empty = self._game.cells - filled.bit_count()
+        page = self._pages.get((empty, number))
+        return int((self._load(empty, number) if page is None else page)[place])
+
+    def _load(self, empty: int, number: int) -> memoryview:
+        """Read the record with a page, and cache all pages in it."""
+        key, found = self.store.find(empty, Half(number)) or (b"\xff", [])
+        pages = {(key[0], int(other)): page for other, page in found}
+        if (empty, number) not in pages:
+            pages[empty, number] = self._missing(empty, number)
+        if self._page_bytes > _PAGE_BYTES:
+            self._pages.clear()
+            self._page_bytes = 0
+        self._pages.update(pages)
+        self._page_bytes += sum(map(len, pages.values()))
+        return pages[empty, number]
+
+    def _missing(self, empty: int, number: int) -> memoryview:
+        """Return the page that stands for one that is not in the store; raise StoreDamaged if all must be."""
+        raise self.store.damaged(f"page {number:#x} with {empty} cells empty is missing")
+
+    def _contradiction(self, x: int, o: int) -> StoreError:
+        """Return the error for a position that the store marks as unreached though a move leads there."""
+        return self.store.damaged(f"it marks board {str(self._game.at(x, o))!r} as unreached")
+
+
+class BookScores(DuelScores):
+    """A source that answers from a book, and searches live what is not in it."""
+
+    name = "book"
+
+    def __init__(self, store: Store, seconds: float) -> None:
+        """Answer from an open store; search for up to `seconds`."""
+        super().__init__(store)
+        self.seconds = seconds
+        self._live = LiveDuel(self._game, store.manifest.symmetries, seconds)
+
+    def knows(self, stones: int) -> bool:
+        """Tell whether the positions after a move are in the book, too."""
+        return stones < BOOK_TILES
+
+    def _missing(self, empty: int, number: int) -> memoryview:
+        """Return a page of positions that play does not reach: a book has no others left out."""
+        return memoryview(bytes([UNREACHED & 0xFF]) * page_size(self._game, empty)).cast("b")
+
+    def deadline(self) -> float:
+        """Return the time by which an answer that starts now must be given."""
+        return self._live.deadline()
+
+    def score(self, position: BoardPosition) -> int:
+        """Return the margin for the side to move; raise NotSettled if it is not in the book and takes too long."""
+        return super().score(position) if position.stones <= BOOK_TILES else self._live.score(position)
+
+    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
+        """Return what the book knows of each move, or what is found out about it by the deadline."""
+        if (x | o).bit_count() < BOOK_TILES:
+            return super().children(x, o, deadline)
+        return self._live.children(x, o, deadline)
+
+    def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
+        """Return the first cell that keeps the position's margin; raise NotSettled if time is short."""
+        if (x | o).bit_count() < BOOK_TILES:
+            return super().first_best(x, o, score, deadline)
+        return self._live.first_best(x, o, score, deadline)

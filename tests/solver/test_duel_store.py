@@ -1,0 +1,841 @@
+"""The duel solved and stored: every margin is minimax's, every count the twin's, and every fault is noticed."""
+
+import json
+import random
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import groupby
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import lmdb
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stores import seal_anew
+
+from oracle.oracle import Oracle
+from solver.cli.main import main
+from solver.duel.index import DuelIndex, page_size
+from solver.duel.prove import DuelProof, page_numbers
+from solver.duel.scores import DuelScores
+from solver.duel.search import DuelSearch
+from solver.duel.sweep import Chunk, Layer
+from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreError, StoreMismatch, StoreUnwritable
+from solver.games.board_text import parse
+from solver.games.duel import Duel, DuelPosition
+from solver.games.notation import parse_game
+from solver.index.places import UNREACHED
+from solver.kinds import kind_of
+from solver.proof.build import build_store
+from solver.proof.progress import silent
+from solver.proof.verify import verify_store
+from solver.store.digests import content_digest
+from solver.store.journal import Journal
+from solver.store.manifest import Manifest, Ply
+from solver.store.store import Store
+
+MINIMAX = ["duel,1,1", "duel,1,2", "duel,1,5", "duel,5,1", "duel,2,2", "duel,2,3", "duel,3,2", "duel,2,4", "duel,3,3"]
+"""What the twin solves at once."""
+
+REACHABLE = {
+    "duel,1,1": 2, "duel,2,2": 29, "duel,2,3": 214, "duel,3,3": 3_635, "duel,2,4": 1_257, "duel,3,4": 54_557,
+}  # fmt: skip
+
+MARGINS = {
+    "duel,1,1": 1, "duel,2,2": -2, "duel,2,3": -2, "duel,3,3": 3, "duel,2,4": -4, "duel,3,4": -2, "duel,4,4": -2,
+    "duel,2,8": -4, "duel,3,6": -2,
+}  # fmt: skip
+
+Run = Callable[..., Any]
+StoreOf = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def store_of(tmp_path_factory: pytest.TempPathFactory) -> StoreOf:
+    """The store of a duel by its notation, built once."""
+    folder = tmp_path_factory.mktemp("duels")
+
+    @cache
+    def built(name: str) -> Path:
+        return Path(build_store(parse_game(name), folder / name, jobs=2).path)
+
+    return built
+
+
+class Decoded:
+    """A store of a duel read by nothing but what solver/store/store.py and solver/duel/index.py say in words."""
+
+    def __init__(self, path: Path) -> None:
+        self.pages: dict[tuple[int, int], list[int]] = {}
+        records: list[tuple[bytes, bytes]] = []
+        with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as file, file.begin() as reading:
+            for key, value in reading.cursor():
+                assert int.from_bytes(value[:4], "big") == zlib.crc32(key + value[4:]), key
+                records.append((key, value[4:]))
+        manifests = [json.loads(body) for key, body in records if key == b"manifest"]
+        assert len(manifests) == 1
+        self.manifest: dict[str, Any] = manifests[0]
+        self.cells: int = self.manifest["game"]["rows"] * self.manifest["game"]["columns"]
+        for key, body in records:
+            if key != b"manifest":
+                self._unpack(key, zlib.decompress(body))
+
+    def _unpack(self, key: bytes, content: bytes) -> None:
+        size = 2 ** min(self.cells - key[0], 13)
+        count, rest = divmod(len(content), 4 + size)
+        assert rest == 0
+        numbers = [int.from_bytes(content[4 * i : 4 * i + 4], "big") for i in range(count)]
+        assert numbers == sorted(numbers)
+        assert numbers[-1] == int.from_bytes(key[1:], "big")
+        for i, number in enumerate(numbers):
+            page = content[4 * count + i * size : 4 * count + (i + 1) * size]
+            self.pages[key[0], number] = [byte - 256 if byte > 127 else byte for byte in page]
+
+    def score(self, board: str, side: str) -> int:
+        """What stands at the place of a board that is not full, with that side to move."""
+        filled = {cell for cell, tile in enumerate(board) if tile != "."}
+        own = {cell for cell, tile in enumerate(board) if tile == side}
+        turned = [({g[cell] for cell in filled}, {g[cell] for cell in own}) for g in self.manifest["symmetries"]]
+        filled, own = min(turned, key=lambda pair: sum(1 << cell for cell in pair[0]))
+        place = sum(1 << number for number, cell in enumerate(sorted(filled)) if cell in own)
+        rank = sum(comb(cell, number) for number, cell in enumerate(sorted(filled), 1))
+        pages = max(1, 2 ** (len(filled) - 13))
+        return self.pages[self.cells - len(filled), rank * pages + place // 2**13][place % 2**13]
+
+
+def content(path: Path) -> tuple[Any, ...]:
+    """All that a store says."""
+    with Store(path) as store:
+        return store.manifest, list(store.records())
+
+
+@cache
+def sets_of(cells: int, tiles: int) -> list[int]:
+    """All sets of so many cells, as numbers in order: a set's place among them is its colexicographic rank."""
+    return [filled for filled in range(1 << cells) if filled.bit_count() == tiles]
+
+
+def stored_at(duel: naive.Duel, empty: int, number: int, place: int) -> str:
+    """The board at a place of a page."""
+    tiles = duel.cells - empty
+    rank, part = divmod(number, max(1, 2 ** (tiles - 13)))
+    return coloured(duel, sets_of(duel.cells, tiles)[rank], part * 2**13 + place)
+
+
+def coloured(duel: naive.Duel, filled: int, place: int) -> str:
+    """The board at a place of a filled set, in which the number of tiles tells who the mover is."""
+    cells = [cell for cell in range(duel.cells) if filled >> cell & 1]
+    mover = "RG"[len(cells) % 2]
+    board = ["."] * duel.cells
+    for at, cell in enumerate(cells):
+        board[cell] = mover if place >> at & 1 else naive.rival(mover)
+    return "".join(board)
+
+
+def duel_of(name: str) -> Duel:
+    duel = naive.Duel.named(name)
+    return Duel(duel.rows, duel.columns)
+
+
+def geometric(duel: naive.Duel) -> list[naive.Permutation]:
+    return naive.geometric(naive.Game(duel.rows, duel.columns, 1))
+
+
+def at(duel: naive.Duel, board: str) -> DuelPosition:
+    return DuelPosition(Duel(duel.rows, duel.columns), *naive.tiles(board))
+
+
+def rewrite_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the manifest in place, its CRC with it, and seal the file anew."""
+    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
+        fields = json.loads(bytes(writing.get(b"manifest") or b"")[4:])
+        change(fields)
+        body = json.dumps(fields).encode()
+        writing.put(b"manifest", zlib.crc32(b"manifest" + body).to_bytes(4, "big") + body)
+    seal_anew(path)
+
+
+@pytest.mark.parametrize("name", MARGINS)
+def test_a_build_finds_the_margin_of_the_empty_board_and_verify_confirms_it(name: str, store_of: StoreOf) -> None:
+    path = store_of(name)
+    with Store(path, parse_game(name)) as store:
+        assert store.manifest.score == DuelScores(store).score(parse_game(name).at(0, 0)) == MARGINS[name]
+        assert store.manifest.plies_to_end == parse_game(name).cells
+    verdict = verify_store(path, parse_game(name), jobs=2, sample=50)
+    assert verdict.manifest.score == MARGINS[name]
+
+
+@pytest.mark.parametrize("name", [*MINIMAX, "duel,3,4", "duel,4,4"])
+def test_what_is_built_is_verified_and_its_manifest_reads_back(name: str, store_of: StoreOf) -> None:
+    path, game = store_of(name), parse_game(name)
+    with Store(path, game) as store:
+        manifest = store.manifest
+        assert Manifest.from_json(manifest.to_json()) == manifest
+        assert manifest.game == store.game == game
+        assert manifest.symmetries == kind_of(game).symmetries(game)
+        assert content_digest(store) == manifest.digest
+        assert json.loads(manifest.to_json())["game"] == {
+            "name": name, "rows": game.rows, "columns": game.columns, "rules": "duel",
+        }  # fmt: skip
+    assert verify_store(path, game, jobs=1).positions == manifest.total("canonical")
+
+
+@pytest.mark.parametrize("name", [*MINIMAX, "duel,3,4"])
+def test_each_layer_s_counts_are_those_of_listing_its_positions(name: str, store_of: StoreOf) -> None:
+    duel = naive.Duel.named(name)
+    expected = []
+    for number, boards in enumerate(naive.duel_layers(duel)):
+        canonical = naive.canonical(boards, geometric(duel))
+        kinds = Counter(int(np.sign(naive.margin(duel, board, naive.turn(board)))) for board in canonical)
+        over = len(canonical) if number == duel.cells else 0
+        expected.append(Ply(number, len(boards), len(canonical), kinds[1], kinds[0], kinds[-1], over))
+    with Store(store_of(name)) as store:
+        assert store.manifest.plies == tuple(expected)
+
+
+@pytest.mark.parametrize("name", REACHABLE)
+def test_a_duel_reaches_as_many_positions_as_is_known(name: str, store_of: StoreOf) -> None:
+    assert len(naive.duel_reachable(naive.Duel.named(name))) == REACHABLE[name]
+    with Store(store_of(name)) as store:
+        assert store.manifest.total("reachable") == REACHABLE[name]
+
+
+def test_4x4_reaches_2225519_positions(store_of: StoreOf) -> None:
+    with Store(store_of("duel,4,4")) as store:
+        assert store.manifest.total("reachable") == 2_225_519
+
+
+@pytest.mark.parametrize("name", MARGINS)
+def test_wins_draws_and_losses_are_all_canonical_positions(name: str, store_of: StoreOf) -> None:
+    cells = parse_game(name).cells
+    with Store(store_of(name)) as store:
+        table = store.manifest.plies
+    assert [ply.ply for ply in table] == list(range(cells + 1))
+    for ply in table:
+        assert ply.wins + ply.draws + ply.losses == ply.canonical <= ply.reachable
+        assert ply.over == (ply.canonical if ply.ply == cells else 0)
+        assert ply.draws == 0 or cells % 2 == 0
+        assert min(ply) >= 0
+
+
+@pytest.mark.parametrize("name", ["duel,2,2", "duel,2,3", "duel,3,3"])
+def test_without_symmetries_every_reachable_position_is_canonical(name: str, store_of: StoreOf) -> None:
+    game = parse_game(name)
+    alone: DuelProof[None] = DuelProof(
+        duel_of(name), kind_of(game).symmetries(game)[:1], lambda pages: None, jobs=1, on_progress=silent
+    )
+    solve(alone)
+    with Store(store_of(name)) as store:
+        assert [ply.reachable for ply in store.manifest.plies] == [ply.reachable for ply in alone.summary.table()]
+    assert all(ply.canonical == ply.reachable for ply in alone.summary.table())
+
+
+@pytest.mark.parametrize("name", MINIMAX)
+def test_every_place_holds_minimax_s_margin_or_the_mark_of_the_unreached(name: str, store_of: StoreOf) -> None:
+    duel = naive.Duel.named(name)
+    reachable, seen = naive.duel_reachable(duel), set()
+    with Store(store_of(name)) as store:
+        for empty, number, page in store.pages():
+            for place, score in enumerate(page):
+                board = stored_at(duel, empty, number, place)
+                expected = naive.margin(duel, board, naive.turn(board)) if board in reachable else UNREACHED
+                assert score == expected, board
+                seen.add(board)
+    assert {min(naive.turned(board, g) for g in geometric(duel)) for board in seen} >= {
+        board for board in naive.canonical(reachable, geometric(duel)) if "." in board
+    }
+
+
+@pytest.mark.parametrize("name", MINIMAX)
+def test_a_store_answers_every_position_as_minimax_does(name: str, store_of: StoreOf) -> None:
+    duel = naive.Duel.named(name)
+    with Store(store_of(name)) as store:
+        scores = DuelScores(store)
+        for board in naive.duel_reachable(duel):
+            assert scores.score(at(duel, board)) == naive.margin(duel, board, naive.turn(board)), board
+
+
+@pytest.mark.parametrize("name", ["duel,2,3", "duel,3,3"])
+def test_a_store_answers_every_move_as_minimax_does(name: str, store_of: StoreOf) -> None:
+    duel = naive.Duel.named(name)
+    with Store(store_of(name)) as store:
+        scores = DuelScores(store)
+        for board in naive.duel_reachable(duel):
+            side, (x, o) = naive.turn(board), naive.tiles(board)
+            if "." not in board:
+                continue
+            expected = [
+                (cell, -naive.margin(duel, naive.placed(duel, board, cell, side), naive.rival(side)))
+                for cell in naive.placings(duel, board, side)
+            ]
+            assert scores.children(x, o, 0.0) == (expected, True), board
+            best = max(score for _, score in expected)
+            assert scores.first_best(x, o, best, 0.0) == next(cell for cell, score in expected if score == best)
+
+
+@pytest.mark.parametrize("name", ["duel,2,2", "duel,2,3", "duel,3,3"])
+def test_boards_that_no_game_reaches_are_refused_and_no_others(name: str, store_of: StoreOf) -> None:
+    duel, refused = naive.Duel.named(name), 0
+    reachable = naive.duel_reachable(duel)
+    with Store(store_of(name)) as store:
+        scores = DuelScores(store)
+        boards = {
+            stored_at(duel, empty, number, place) for empty, number, page in store.pages() for place in range(len(page))
+        }
+        for board in boards - reachable:
+            refused += 1
+            with pytest.raises(BoardError, match=r"no game reaches|has no tile of"):
+                scores.score(at(duel, board))
+            with pytest.raises(BoardError, match="no game reaches board"):
+                scores.children(*naive.tiles(board), 0.0)
+    assert refused > 10
+
+
+@pytest.mark.parametrize("name", ["duel,2,8", "duel,4,4"])
+@given(data=st.data())
+# Feature: infinity-grid-duel, Property 20: Stored Margins Are Those Of A Search
+def test_a_stored_margin_is_that_of_a_search_and_of_every_image(
+    name: str, data: st.DataObject, store_of: StoreOf
+) -> None:
+    duel, game = naive.Duel.named(name), duel_of(name)
+    board = naive.duelled(duel, data.draw(st.binary(max_size=duel.cells)))[-1]
+    other = naive.turned(board, data.draw(st.sampled_from(geometric(duel))))
+    search = DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=14)
+    with Store(store_of(name)) as store:
+        scores = DuelScores(store)
+        stored = scores.score(at(duel, board))
+        assert stored == scores.score(at(duel, other))
+    assert stored == search.score(*naive.sides(board, naive.turn(board)), 0)
+
+
+@pytest.mark.parametrize("name", ["duel,1,5", "duel,2,4", "duel,3,3", "duel,2,8", "duel,4,4"])
+def test_pages_are_those_of_all_canonical_filled_sets_in_order(name: str, store_of: StoreOf) -> None:
+    duel, game = naive.Duel.named(name), duel_of(name)
+    sets: dict[int, set[int]] = {}
+    for filled in range((1 << duel.cells) - 1):
+        board = naive.duel_board(duel, filled, 0)
+        if duel.cells > 9 and naive.stones(board) not in (1, 2, 13, 14, 15):
+            continue
+        smallest = min(naive.tiles(naive.turned(board, g))[0] for g in geometric(duel))
+        sets.setdefault(naive.stones(board), set()).add(smallest)
+    with Store(store_of(name)) as store:
+        kept = [(empty, number, len(page)) for empty, number, page in store.pages()]
+        for key, _ in store.records():
+            assert int.from_bytes(key[1:]) in {number for empty, number, _ in kept if empty == key[0]}
+    assert {duel.cells - empty for empty, _, _ in kept} == set(range(duel.cells))
+    for empty, some in groupby(kept, lambda page: page[0]):
+        tiles, pages = duel.cells - empty, list(some)
+        numbers = [number for _, number, _ in pages]
+        assert numbers == sorted(set(numbers))
+        assert {size for _, _, size in pages} == {2 ** min(tiles, 13)} == {page_size(game, empty)}
+        if tiles in sets:
+            canonical = np.array(sorted(sets[tiles]), np.int64)
+            assert numbers == page_numbers(canonical, tiles).tolist()
+            parts, ranks = max(1, 2 ** (tiles - 13)), sets_of(duel.cells, tiles)
+            assert numbers == [
+                ranks.index(filled) * parts + part for filled in canonical.tolist() for part in range(parts)
+            ]
+
+
+@pytest.mark.parametrize("tiles", [1, 6, 13, 14, 16, 19])
+def test_page_numbers_ascend_and_are_those_that_the_index_locates(tiles: int) -> None:
+    game, rng = Duel(4, 5), random.Random(tiles)
+    index = DuelIndex(game, kind_of(game).symmetries(game))
+    boards = [sum(1 << cell for cell in rng.sample(range(20), tiles)) for _ in range(20)]
+    canonical = sorted({sum(index.canonical(filled, 0)[:2]) for filled in boards})
+    numbers = page_numbers(np.array(canonical, np.int64), tiles).tolist()
+    assert numbers == sorted(set(numbers))
+    located = {index.locate(filled, filled & rng.getrandbits(20))[0] for filled in boards for _ in range(3000)}
+    assert located <= set(numbers)
+    if tiles <= 16:  # so few pages that all are found
+        assert located == set(numbers)
+
+
+def test_the_file_decodes_by_its_documentation_alone_to_the_same_margins(store_of: StoreOf) -> None:
+    for name in ("duel,1,1", "duel,1,5", "duel,2,4", "duel,3,3"):
+        duel, decoded = naive.Duel.named(name), Decoded(store_of(name))
+        for board in naive.duel_reachable(duel):
+            if "." in board:
+                side = naive.turn(board)
+                assert decoded.score(board, side) == naive.margin(duel, board, side), board
+
+
+def test_a_large_file_decodes_by_its_documentation_alone_to_the_same_margins(store_of: StoreOf) -> None:
+    name, rng = "duel,2,8", random.Random(28)
+    duel, decoded = naive.Duel.named(name), Decoded(store_of(name))
+    with Store(store_of(name)) as store:
+        scores = DuelScores(store)
+        for _ in range(300):
+            for board in naive.duelled(duel, [rng.randrange(1000) for _ in range(16)])[:-1]:
+                assert decoded.score(board, naive.turn(board)) == scores.score(at(duel, board)), board
+        assert {(empty, number): page.tolist() for empty, number, page in store.pages()} == decoded.pages
+
+
+@pytest.mark.parametrize("name", ["duel,3,3", "duel,4,4", "duel,1,5"])
+def test_the_digest_depends_on_the_game_alone(name: str, tmp_path: Path, store_of: StoreOf) -> None:
+    expected = content(store_of(name))
+    for jobs in (1, 3):
+        build_store(parse_game(name), tmp_path / "s", jobs=jobs)
+        assert content(tmp_path / "s") == expected
+
+
+def test_boards_turned_on_their_side_have_other_stores_with_the_same_counts(store_of: StoreOf) -> None:
+    with Store(store_of("duel,2,3")) as flat, Store(store_of("duel,3,2")) as tall:
+        assert flat.manifest.plies == tall.manifest.plies
+        assert flat.manifest.score == tall.manifest.score
+        assert flat.manifest.digest != tall.manifest.digest
+
+
+@pytest.mark.parametrize("other", ["duel,2,4", "3,3,3", "duel", "duel,2,2", "duel,3,4", "4,4,4"])
+def test_a_store_of_another_game_is_a_mismatch(other: str, store_of: StoreOf, run: Run) -> None:
+    path = store_of("duel,3,3")
+    with pytest.raises(StoreMismatch, match=f"is of game 'duel,3,3', not of '{other}'"):
+        Store(path, parse_game(other))
+    if other != "duel":
+        for command in ("info", "verify"):
+            ran = run(main, command, "--game", other, "--store", path)
+            assert (ran.code, ran.out) == (3, "")
+            assert f"'duel,3,3', not of '{other}'" in ran.err
+
+
+def test_a_store_of_lines_is_no_store_of_a_duel(store3: Path) -> None:
+    with pytest.raises(StoreMismatch, match="is of game '3,3,3', not of 'duel,3,3'"):
+        Store(store3, Duel(3, 3))
+
+
+def test_a_position_of_another_board_is_a_mismatch(store_of: StoreOf) -> None:
+    with Store(store_of("duel,3,3")) as store, pytest.raises(StoreMismatch, match="not of 'duel,2,2'"):
+        DuelScores(store).score(DuelPosition(Duel(2, 2)))
+
+
+def test_a_closed_store_refuses(store_of: StoreOf) -> None:
+    scores = DuelScores(Store(store_of("duel,3,3")))
+    asked = parse(Duel(3, 3), "R../.../...")
+    assert scores.score(asked) == -1
+    scores.close()
+    with pytest.raises(StoreError, match="closed"):
+        scores.score(asked)
+
+
+@pytest.mark.parametrize("command", ["build", "info", "verify"])
+def test_the_commands_name_the_duel(command: str, tmp_path: Path, run: Run, store_of: StoreOf) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(store_of("duel,3,3").read_bytes())
+    ran = run(main, command, "--game", "DUEL, 3, 3", "--store", path, *["--force"] * (command == "build"))
+    assert ran.code == 0, ran.err
+    assert "duel,3,3" in run(main, "info", "--game", "duel,3,3", "--store", path).out
+
+
+def test_info_as_json_says_that_scores_are_margins(store_of: StoreOf, run: Run) -> None:
+    said = json.loads(run(main, "info", "--game", "duel,3,3", "--store", store_of("duel,3,3"), "--json").out)
+    assert (said["game"], said["scale"], said["score"], said["outcome"]) == ("duel,3,3", "margin", 3, "win")
+    assert (said["reachable"], said["symmetries"], said["plies_to_end"]) == (3635, 8, 9)
+
+
+def test_too_large_a_duel_is_not_built(tmp_path: Path, run: Run) -> None:
+    for name in ("duel,4,10", "duel,6,7", "duel,12,12"):
+        ran = run(main, "build", "--game", name, "--store", tmp_path / "s")
+        assert (ran.code, ran.out) == (2, "")
+        assert "too many to solve" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_flipped_byte_anywhere_is_noticed(step: int, store_of: StoreOf, tmp_path: Path) -> None:
+    whole, path, rng, unnoticed = store_of("duel,3,3").read_bytes(), tmp_path / "s", random.Random(step), []
+    for byte in range(rng.randrange(step), len(whole), step):
+        changed = bytearray(whole)
+        changed[byte] ^= rng.randrange(1, 256)
+        path.write_bytes(changed)
+        try:
+            with Store(path, Duel(3, 3)) as store:
+                store.check_seal()
+            unnoticed.append(byte)
+        except StoreError as error:
+            if error.exit_code != 4:
+                unnoticed.append(byte)
+    assert unnoticed == []
+
+
+@pytest.mark.parametrize("where", [0.1, 0.4, 0.75, 0.9, 0.999])
+def test_the_command_verify_ends_with_4_on_a_flipped_byte(
+    where: float, store_of: StoreOf, tmp_path: Path, run: Run
+) -> None:
+    whole, path = bytearray(store_of("duel,4,4").read_bytes()), tmp_path / "s"
+    whole[int(where * len(whole))] ^= 8
+    path.write_bytes(whole)
+    ran = run(main, "verify", "--game", "duel,4,4", "--store", path)
+    assert (ran.code, ran.out) == (4, "")
+    assert "is damaged" in ran.err
+
+
+def test_a_flipped_byte_gives_no_wrong_answer(store_of: StoreOf, tmp_path: Path) -> None:
+    whole, path, rng, duel = store_of("duel,3,3").read_bytes(), tmp_path / "s", random.Random(3), naive.Duel(3, 3)
+    boards = sorted(naive.duel_reachable(duel))[::50]
+    for _ in range(150):
+        changed = bytearray(whole)
+        changed[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        path.write_bytes(changed)
+        try:
+            with Store(path, Duel(3, 3)) as store:
+                answers = [DuelScores(store).score(at(duel, board)) for board in boards]
+        except StoreDamaged:
+            continue
+        assert answers == [naive.margin(duel, board, naive.turn(board)) for board in boards]
+
+
+def test_a_store_that_was_altered_and_sealed_again_is_found_wrong_by_solving_it_again(
+    store_of: StoreOf, tmp_path: Path
+) -> None:
+    path, game = tmp_path / "s", Duel(3, 3)
+    for key_wanted in range(1, 10):
+        path.write_bytes(store_of("duel,3,3").read_bytes())
+        with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
+            key, value = next((key, value) for key, value in writing.cursor() if key[0] == key_wanted)
+            body = bytearray(zlib.decompress(value[4:]))
+            where = next(i for i in range(len(body) - 1, -1, -1) if body[i] != 128)
+            body[where] ^= 2
+            packed = zlib.compress(bytes(body), 6)
+            writing.put(key, zlib.crc32(key + packed).to_bytes(4, "big") + packed)
+        seal_anew(path)
+        with pytest.raises(StoreDamaged, match=r"the scores of page|checksum|length|wrong pages"):
+            verify_store(path, game, jobs=1)
+
+
+CHANGES: dict[str, Any] = {
+    "no size": {"rows": None}, "rows as text": {"rows": "3"}, "rows 0": {"rows": 0}, "rows negative": {"rows": -3},
+    "rows 13": {"rows": 13}, "rows huge": {"rows": 10**18}, "rows a fraction": {"rows": 3.0},
+    "rows true": {"rows": True},
+    "columns none": {"columns": None}, "columns a list": {"columns": [3]}, "columns huge": {"columns": 10**18},
+    "too many cells": {"rows": 12, "columns": 12, "name": "duel,12,12"},
+    "21 cells": {"rows": 3, "columns": 7, "name": "duel,3,7"},
+    "default": {"rows": 6, "columns": 6, "name": "duel"}, "another size": {"rows": 2, "columns": 4},
+    "the name of another": {"name": "duel,2,4"}, "the name of lines": {"name": "3,3,3"}, "no name": {"name": None},
+    "a long name": {"name": "x" * 100_000}, "name 7": {"name": 7}, "a list of names": {"name": ["duel,3,3"]},
+    "other rules": {"rules": "lines"}, "rules none": {"rules": None}, "rules a list": {"rules": ["duel"]},
+    "rules in capitals": {"rules": "DUEL"}, "more": {"more": 1}, "lines": {"lines": [7]}, "holes": {"holes": 1},
+    "misere": {"misere": False}, "a tree": {"more": {"more": [[]]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_crafted_game_in_a_manifest_is_refused_in_one_line(
+    change: str, store_of: StoreOf, tmp_path: Path, run: Run
+) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(store_of("duel,3,3").read_bytes())
+    rewrite_manifest(path, lambda fields: fields["game"].update(CHANGES[change]))
+    with pytest.raises((StoreDamaged, StoreMismatch)):
+        Store(path, Duel(3, 3))
+    for command in (["info"], ["verify"], ["info", "--json"]):
+        ran = run(main, *command, "--game", "duel,3,3", "--store", path)
+        assert (ran.code in (3, 4), ran.out) == (True, "")
+        assert ran.err.splitlines()[-1].startswith("Error: ")
+        assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"symmetries": []}, {"symmetries": [[0] * 9]}, {"symmetries": [list(range(8))]}, {"symmetries": [[]]},
+        {"score": 11}, {"score": "3"}, {"score": 3.0}, {"plies": None}, {"plies": [{"x": 1}]}, {"digest": "00"},
+        {"game": None}, {"game": []}, {"game": {"rules": "duel"}}, {"game": {"rows": 3, "columns": 3, "rules": "duel"}},
+        {"format": 99}, {"format": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_crafted_manifest_is_refused(change: dict[str, Any], store_of: StoreOf, tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(store_of("duel,3,3").read_bytes())
+    rewrite_manifest(path, lambda fields: fields.update(change))
+    with pytest.raises((StoreDamaged, StoreMismatch)):
+        Store(path, Duel(3, 3))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"score": 1}, "counts in its manifest"),
+        ({"digest": "0" * 64}, "does not match its digest"),
+        ({"symmetries": [list(range(9))]}, "symmetries are not the game's"),
+        ({"plies": []}, "counts in its manifest"),
+    ],
+)
+def test_a_manifest_that_says_something_wrong_is_found_out_by_verify(
+    change: dict[str, Any], why: str, store_of: StoreOf, tmp_path: Path
+) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(store_of("duel,3,3").read_bytes())
+    rewrite_manifest(path, lambda fields: fields.update(change))
+    with pytest.raises(StoreDamaged, match=why):
+        verify_store(path, Duel(3, 3), jobs=1)
+
+
+def test_a_store_signed_as_a_duel_of_another_shape_is_not_taken_for_it(store_of: StoreOf, tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(store_of("duel,3,3").read_bytes())
+    rewrite_manifest(path, lambda fields: fields["game"].update(rows=1, columns=9, name="duel,1,9"))
+    with pytest.raises(StoreMismatch, match="is of game 'duel,1,9'"):
+        Store(path, Duel(3, 3))
+    with pytest.raises(StoreError, match="is a damaged store of game 'duel,3,3'") as refusal:
+        verify_store(path, Duel(1, 9), jobs=1)
+    assert refusal.value.exit_code in (3, 4)
+
+
+def break_off(game: Any, path: Path, layers: int, patch: pytest.MonkeyPatch) -> None:
+    """Build until so many layers are whole, and leave the rest."""
+    ending = Journal.end_layer
+
+    def end(self: Journal, number: int, summary: dict[str, Any]) -> None:
+        ending(self, number, summary)
+        if len(self.layers) == layers:
+            raise KeyboardInterrupt
+
+    with patch.context() as patched:
+        patched.setattr(Journal, "end_layer", end)
+        with pytest.raises(KeyboardInterrupt):
+            build_store(game, path, jobs=2)
+
+
+@pytest.fixture
+def filled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of tiles of each layer, for each time that one of its chunks was filled."""
+    seen: list[int] = []
+    fill = Layer.fill
+
+    def counted(self: Layer, chunk: Chunk, following: Layer | None) -> np.ndarray:
+        seen.append(self.number)
+        return fill(self, chunk, following)
+
+    monkeypatch.setattr(Layer, "fill", counted)
+    return seen
+
+
+@pytest.mark.parametrize("name", ["duel,1,1", "duel,1,5", "duel,2,3", "duel,2,4", "duel,3,3", "duel,2,8"])
+def test_a_build_broken_off_after_any_layer_goes_on_there_and_ends_the_same(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int], store_of: StoreOf
+) -> None:
+    game, path = parse_game(name), tmp_path / "s"
+    expected = content(store_of(name))
+    for layers in range(1, game.cells + 2, 1 if game.cells < 10 else 5):
+        break_off(game, path, layers, monkeypatch)
+        assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
+        filled.clear()
+        notes: list[str] = []
+        build_store(game, path, jobs=2, on_progress=lambda progress, notes=notes: notes.append(progress.note))  # type: ignore[misc]
+        again = {game.cells} if layers == 1 else set()  # full boards are not stored: they are counted again
+        assert set(filled) == set(range(game.cells + 1 - layers)) | again
+        assert any("resuming" in note for note in notes)
+        assert content(path) == expected
+        assert [file.name for file in tmp_path.iterdir()] == ["s"]
+        path.unlink()
+
+
+def test_a_build_broken_off_again_and_again_ends_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_of: StoreOf
+) -> None:
+    game, path = Duel(3, 3), tmp_path / "s"
+    for layers in range(1, 11):
+        break_off(game, path, layers, monkeypatch)
+    build_store(game, path, jobs=1)
+    assert content(path) == content(store_of("duel,3,3"))
+
+
+@pytest.mark.parametrize("damage", ["cut", "altered", "longer"])
+def test_a_damaged_journal_is_believed_as_far_as_it_is_right(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_of: StoreOf
+) -> None:
+    game, path, partial, rng = Duel(3, 3), tmp_path / "s", tmp_path / "s.partial", random.Random(9)
+    break_off(game, path, 8, monkeypatch)
+    good, expected = partial.read_bytes(), content(store_of("duel,3,3"))
+    begin = 9 + int.from_bytes(good[:4])
+    for _ in range(60):
+        bad = bytearray(good)
+        if damage == "cut":
+            del bad[rng.randrange(len(bad)) :]
+        elif damage == "altered":
+            bad[rng.randrange(begin, len(bad))] ^= 1 << rng.randrange(8)
+        else:
+            bad += rng.randbytes(rng.randrange(1, 200))
+        partial.write_bytes(bad)
+        build_store(game, path, jobs=1)
+        assert content(path) == expected
+        assert not partial.exists()
+
+
+@pytest.mark.parametrize("other", ["duel,2,4", "3,3,3"])
+def test_the_journal_of_another_game_is_refused_and_left_alone(
+    other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_off(parse_game(other), tmp_path / "s", 2, monkeypatch)
+    there = (tmp_path / "s.partial").read_bytes()
+    with pytest.raises(StoreUnwritable, match=f"is the journal of a build of '{other}'"):
+        build_store(Duel(3, 3), tmp_path / "s", jobs=1)
+    assert (tmp_path / "s.partial").read_bytes() == there
+
+
+def test_a_margin_that_an_earlier_build_is_made_to_have_kept_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def altered(partial: Path, which: int) -> None:
+        data, at, number, made = partial.read_bytes(), 0, 0, bytearray()
+        while at < len(data):
+            length, key = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 9]
+            value = data[at + 9 : at + 9 + length]
+            if number == which:
+                body = bytearray(zlib.decompress(value[4:]))
+                where = next(i for i in range(len(body) - 1, 0, -1) if body[i] not in (0, 128))
+                body[where] = 256 - body[where]
+                packed = zlib.compress(bytes(body), 6)
+                value = zlib.crc32(key + packed).to_bytes(4, "big") + packed
+            made += len(value).to_bytes(4) + key + value
+            at, number = at + 9 + length, number + 1
+        partial.write_bytes(made)
+
+    break_off(Duel(3, 3), tmp_path / "s", 4, monkeypatch)
+    altered(tmp_path / "s.partial", 2)
+    with pytest.raises((StoreUnwritable, SolversDisagree)):
+        build_store(Duel(3, 3), tmp_path / "s", jobs=1)
+    assert not (tmp_path / "s").exists()
+
+
+def solve(proof: DuelProof[Any]) -> None:
+    """Solve the game to its end."""
+    for stage in proof.stages():
+        list(stage.made)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("tiles", [0, 1, 3, 6, 8, 9])
+@pytest.mark.parametrize("by", [2, -4])
+def test_a_sweep_that_errs_once_is_stopped(
+    tiles: int, by: int, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill = Layer.fill
+
+    def erring(self: Layer, chunk: Chunk, following: Layer | None) -> np.ndarray:
+        scores = fill(self, chunk, following)
+        if self.number == tiles:
+            row, place = np.argwhere(scores != UNREACHED)[-1]
+            scores[row, place] += by
+        return scores
+
+    monkeypatch.setattr(Layer, "fill", erring)
+    with pytest.raises(
+        SolversDisagree, match=r"board '[RG./]{11}' of duel,3,3: the sweep says|two images of one position"
+    ):
+        build_store(Duel(3, 3), tmp_path / "s", jobs=jobs)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["duel,3,3", "duel,1,5", "duel,2,4"])
+def test_a_search_that_errs_once_is_stopped(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    score, asked = DuelSearch.score, 0
+
+    def erring(self: DuelSearch, own: int, other: int, limit: int = 0) -> int | None:
+        nonlocal asked
+        asked += 1
+        found = score(self, own, other, limit)
+        return found + 2 if asked == 17 and found is not None else found
+
+    monkeypatch.setattr(DuelSearch, "score", erring)
+    with pytest.raises(SolversDisagree, match=rf"board '[RG./]+' of {name}: the sweep says -?\d+, the search says"):
+        build_store(parse_game(name), tmp_path / "s", jobs=1)
+    assert asked == 17
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_board_on_which_the_solvers_differ_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    score, wrong = DuelSearch.score, parse(Duel(3, 3), "R../R.G/...")
+
+    def erring(self: DuelSearch, own: int, other: int, limit: int = 0) -> int | None:
+        found = score(self, own, other, limit)
+        return None if found is None else found + 2 * ((own, other) == (wrong.o, wrong.x))
+
+    monkeypatch.setattr(DuelSearch, "score", erring)
+    game = Duel(3, 3)
+    alone = kind_of(game).symmetries(game)[:1]
+    with pytest.raises(SolversDisagree, match=r"board 'R../R\.G/\.\.\.' of duel,3,3: the sweep says"):
+        solve(DuelProof(game, alone, lambda pages: None, jobs=1, on_progress=silent))
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 5, 8, 9])
+def test_a_sweep_that_loses_a_reached_position_is_stopped(tiles: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    share = Layer.share_marks
+
+    def losing(self: Layer) -> None:
+        share(self)
+        if self.number == tiles:
+            row, place = np.argwhere(self.scores != UNREACHED)[-1]
+            self.scores[row, place] = UNREACHED
+
+    monkeypatch.setattr(Layer, "share_marks", losing)
+    game = Duel(3, 3)
+    alone = kind_of(game).symmetries(game)[:1]
+    with pytest.raises(SolversDisagree):
+        solve(DuelProof(game, alone, lambda pages: None, jobs=1, on_progress=silent))
+
+
+def test_layers_that_are_left_out_stop_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks = Layer.chunks
+
+    def fewer(self: Layer) -> Iterator[Chunk]:
+        yield from list(chunks(self))[: 0 if self.number == 4 else None]
+
+    monkeypatch.setattr(Layer, "chunks", fewer)
+    game = Duel(3, 3)
+    with pytest.raises(SolversDisagree):
+        solve(DuelProof(game, kind_of(game).symmetries(game), lambda pages: None, jobs=1, on_progress=silent))
+
+
+def test_copies_of_a_position_that_differ_are_refused() -> None:
+    game, refused, images = Duel(3, 3), 0, kind_of(Duel(3, 3)).symmetries(Duel(3, 3))
+    duel = naive.Duel(3, 3)
+    proof: DuelProof[None] = DuelProof(game, images, lambda pages: None, jobs=1, on_progress=silent)
+    for stage in proof.stages():
+        list(stage.made)
+        layer = proof._following
+        if layer is None:
+            continue
+        for row, place in np.argwhere(layer.scores != UNREACHED).tolist():
+            board = coloured(duel, int(layer.filled[row]), place)
+            own = [g for g in images if naive.turned(board.replace("G", "R"), g) == board.replace("G", "R")]
+            scores = layer.scores[row, place]
+            layer.scores[row, place] = 9 if scores != 9 else 8
+            if len({naive.turned(board, g) for g in own}) > 1:
+                refused += 1
+                with pytest.raises(SolversDisagree, match="two images of one position have different scores"):
+                    layer.count(Chunk(0, len(layer.filled)))
+            else:
+                layer.count(Chunk(0, len(layer.filled)))
+            layer.scores[row, place] = scores
+    assert refused > 100
+
+
+def test_a_damaged_or_missing_record_is_named(store_of: StoreOf, tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(store_of("duel,3,3").read_bytes())
+    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
+        for key in [bytes(key) for key, _ in writing.cursor() if key[0] == 4]:
+            writing.delete(key)
+    seal_anew(path)
+    with Store(path, Duel(3, 3)) as store, pytest.raises(StoreDamaged, match=r"is missing|wrong length"):
+        DuelScores(store).score(parse(Duel(3, 3), "RRR/G.R/..."))
+
+
+def test_the_oracle_answers_a_duel_from_a_store_as_it_does_live(store_of: StoreOf) -> None:
+    duel, rng = naive.Duel(3, 3), random.Random(33)
+    boards = rng.sample(sorted(naive.duel_reachable(duel)), 150)
+    with Oracle("duel,3,3", str(store_of("duel,3,3"))) as stored, Oracle("duel,3,3", live=True, seconds=60) as live:
+        for board in boards:
+            asked = at(duel, board)
+            assert stored.score(asked) == live.score(asked) == naive.margin(duel, board, naive.turn(board))
+            if "." in board:
+                one, other = stored.best_move(asked), live.best_move(asked)
+                assert one.score == other.score == naive.margin(duel, board, naive.turn(board))
