@@ -69,7 +69,7 @@ class Oracle:
             require_solvable(self.game)
         kind, solvable = kind_of(self.game), self.game.cells <= self.game.solvable_cells
         if not live and solvable and (is_named(store) or os.path.exists(self.path)):
-            self._source, self._index = kind.scores(Store(self.path, self.game))
+            self._source, self._index = kind.scores(Store(self.path, self.game), seconds)
         else:
             if not live and solvable:
                 warnings.warn(searching_live(self.game), SearchingLive, stacklevel=2)
@@ -94,12 +94,17 @@ class Oracle:
         self._source.close()
 
     def __repr__(self) -> str:
-        return f"<Oracle of {self.game.name}, {f'store {self.path!r}' if self.source == 'store' else 'by search'}>"
+        where = "by search" if self.source == "search" else f"{self.source} {self.path!r}"
+        return f"<Oracle of {self.game.name}, {where}>"
 
     @property
     def source(self) -> str:
-        """Where answers come from: `store` or `search`."""
+        """Where answers come from: `store`, `search`, or `book`, a store of the first moves, and search beyond."""
         return self._source.name
+
+    def knows(self, position: BoardPosition) -> bool:
+        """Tell whether the store has every move of a position: a book has only the first ones of a game."""
+        return self._source.knows(position.stones)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -160,7 +165,7 @@ class Oracle:
             mainline=tuple(line),
             mainline_complete=len(line) == (self.game.plies_left(best, empty) or empty),
             canonical=str(self.game.at(x, o)),
-            source=self._source.name,
+            source="store" if self._source.knows(position.stones) else "search",
             exact=exact,
         )
 
@@ -257,7 +262,7 @@ class Oracle:
             mainline=(),
             mainline_complete=True,
             canonical=str(self.game.at(x, o)),
-            source=self._source.name,
+            source="search" if self._source.name == "search" else "store",
             exact=True,
         )
 

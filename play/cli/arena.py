@@ -61,6 +61,7 @@ def arena(
     with Roster(rules, store, live=live, seconds=seconds) as roster, _progress(games * meetings) as tick:
         for name in names:
             roster.player(name, seed)  # so that a wrong name is refused before the first game
+        roster.ready()
         if isinstance(rules, BoardRules):
             roster.oracle()  # so that a missing store is reported at once
         if everybody:

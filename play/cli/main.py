@@ -19,7 +19,7 @@ from play.records.kept import new_files
 from play.records.text import Record, with_first
 from solver import __version__
 from solver.cli.console import command_errors, plain_where_asked, store_option
-from solver.games.line_rules import LineRules
+from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules, set_up
 
 
@@ -27,7 +27,9 @@ from solver.games.rules import Rules, set_up
 @game_option
 @click.option("--x", default="human", show_default=True, metavar="PLAYER", help="Who plays X, or the first side.")
 @click.option("--o", metavar="PLAYER", help="Who plays O, or the second side.  [default: oracle]")
-@click.option("--level", type=click.IntRange(0, BEST_LEVEL), help="The oracle's level, 0 (random) to 10 (perfect).")
+@click.option(
+    "--level", type=click.IntRange(0, BEST_LEVEL), help="The opponent's level, 0 (random) to 10 (best)."
+)
 @click.option("--first", type=click.Choice(["X", "O"], case_sensitive=False), help="Who begins.  [default: X]")
 @click.option("--board", help="The board to start from, such as X.../.O../..../.... .")
 @seed_option
@@ -44,6 +46,7 @@ def main(
 
     PLAYER is human, random, rules (win, block, then the middle), search (looks ahead, without a store),
     oracle (never errs), oracle:0 to oracle:10, first (the oracle without its traps), or your own MODULE:NAME.
+    In the duel also priority (captures first), search:0 to search:10, and mcts:N (N random games a move).
 
     Every game is kept as it goes: ttt4-play resume continues one that was interrupted.
     """
@@ -63,12 +66,13 @@ def _begin(
     rules: Rules[Any], x: str, o: str | None, level: int | None, first: str | None, board: str | None,
     seed: str | None, store: str | None, live: bool, seconds: float,
 ) -> None:  # fmt: skip
-    lines = isinstance(rules, LineRules)
-    names = dict(zip(rules.sides, (x, o or ("oracle" if lines else "random")), strict=False))
+    opponent = rules.game.opponent if isinstance(rules, BoardRules) else "random"
+    names = dict(zip(rules.sides, (x, o or opponent), strict=False))
     if level is not None:
-        levelled = {side: f"oracle:{level}" if name == "oracle" else name for side, name in names.items()}
+        levels = ("oracle", opponent)
+        levelled = {side: f"{name}:{level}" if name in levels else name for side, name in names.items()}
         if levelled == names:
-            raise click.UsageError("--level is the oracle's, and the oracle does not play: add --o oracle")
+            raise click.UsageError(f"--level is the {opponent}'s, and the {opponent} does not play: add --o {opponent}")
         names = levelled
     if first:
         rules = with_first(rules, first)

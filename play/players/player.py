@@ -2,8 +2,10 @@
 
 human        asks at the terminal
 random       any move
-rules        win, block, then the middle, corners, edges
-search       a live search, without a store
+rules        win, block, then the middle, corners, edges (games of lines)
+priority     captures, keeps the other side from capturing, takes new ground (the duel)
+search       a live search, without a store; in the duel search:0 to search:10, from random to best
+mcts         random games from every move, more from those that do well; mcts:N plays N of them, 10,000 by default
 oracle       never errs, and sets traps; oracle:0 to oracle:10 play from random to perfect
 first        the oracle's first best move, which sets no traps
 MODULE:NAME  one of your own: NAME(rules, seed) returns it
@@ -12,7 +14,11 @@ MODULE:NAME  one of your own: NAME(rules, seed) returns it
 from operator import index
 from typing import Any, NamedTuple, Protocol
 
-from solver.errors import Ttt4Error
+from solver.errors import GameError, Ttt4Error
+from solver.games.board_rules import BoardRules
+from solver.games.line_rules import LineRules
+from solver.games.rules import Rules
+from solver.games.score import MARGIN
 from solver.own_code import is_own, one_line
 from solver.text import shown
 
@@ -21,7 +27,10 @@ BEST_LEVEL = 10
 SECONDS_A_MOVE = 10.0
 """How long a player may think in the arena, unless the user says otherwise."""
 
-KINDS = ("human", "random", "rules", "search", "oracle", "first")
+PLAYOUTS = 10_000
+MOST_PLAYOUTS = 1_000_000
+
+KINDS = ("human", "random", "rules", "priority", "search", "mcts", "oracle", "first")
 
 
 class PlayerError(Ttt4Error):
@@ -44,20 +53,40 @@ class PlayerName(NamedTuple):
     kind: str
     """One of KINDS, or `own`."""
     level: int = BEST_LEVEL
+    """From 0 to 10; for `mcts`, how many games it plays out."""
 
 
 def read_player(name: str) -> PlayerName:
     """Return a player's kind and level; raise PlayerError, with the names that exist, if there is no such player."""
     kind, colon, level = name.strip().partition(":")
     if kind in KINDS and not colon:
-        return PlayerName(kind)
-    if kind == "oracle" and level in map(str, range(BEST_LEVEL + 1)):
+        return PlayerName(kind, PLAYOUTS) if kind == "mcts" else PlayerName(kind)
+    if kind in ("oracle", "search") and level in map(str, range(BEST_LEVEL + 1)):
         return PlayerName(kind, int(level))
+    if kind == "mcts" and level.isascii() and level.isdigit() and 0 < int(level[:9]) <= MOST_PLAYOUTS:
+        return PlayerName(kind, int(level[:9]))
     if is_own(name):
         return PlayerName("own")
     raise PlayerError(
-        f"no player {name!r}: choose {', '.join(KINDS)}, oracle:0 to oracle:{BEST_LEVEL}, or your own as MODULE:NAME"
+        f"no player {name!r}: choose {', '.join(KINDS)}, oracle:0 to oracle:{BEST_LEVEL}, search:0 to "
+        f"search:{BEST_LEVEL}, mcts:N, or your own as MODULE:NAME"
     )
+
+
+def require_player_of(rules: Rules[Any], name: str) -> None:
+    """Raise GameError if the game has no such player."""
+    kind, level = read_player(name)
+    lines, board = isinstance(rules, LineRules), isinstance(rules, BoardRules)
+    capture = isinstance(rules, BoardRules) and rules.game.scale == MARGIN
+    where = ""
+    if kind == "rules" and not lines:
+        where = "of lines"
+    elif (kind == "priority" or (kind == "search" and level < BEST_LEVEL and board)) and not capture:
+        where = "of capture"
+    elif kind in ("search", "oracle", "first") and not board:
+        where = "on a board"
+    if where:
+        raise GameError(f"only games {where} have the player {name.strip()!r}, and {rules.name} is not one")
 
 
 def may_resume(name: str) -> bool:

@@ -1,19 +1,28 @@
 """The roster: makes the players of one game by name, and holds the oracles that they share."""
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from time import monotonic
 from typing import Any
 
 from oracle.oracle import SECONDS, Oracle
 from play.players.machines import FirstPlayer, LevelPlayer, OraclePlayer, RandomPlayer, TacticalPlayer
-from play.players.player import BEST_LEVEL, Player, PlayerError, read_player
+from play.players.mcts import MctsPlayer
+from play.players.player import BEST_LEVEL, Player, PlayerError, read_player, require_player_of
 from solver.errors import GameError, Ttt4Error
+from solver.folders import find_store
 from solver.games.board import BoardGame
 from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
+from solver.games.score import MARGIN
+from solver.kinds import kind_of
 from solver.own_code import load_own, one_line
+
+_LOADING = 300.0
+"""How long compiled code may take to be there, in seconds."""
 
 Contestant = str | Player | Callable[[Rules[Any], int | str], Player]
 """Who can be asked to play: a name, a player, or what makes one from rules and a seed, such as a class."""
@@ -30,6 +39,7 @@ class Roster:
         self._open = ExitStack()
         self._arguments = store, live, seconds
         self._oracles: dict[bool, Oracle] = {}
+        self._live: Any = None
 
     def __enter__(self) -> "Roster":
         return self
@@ -47,6 +57,11 @@ class Roster:
             self._oracles[live] = self._open.enter_context(oracle)
         return self._oracles[live]
 
+    def ready(self) -> None:
+        """Wait until all that players load in the background is there, so that none begins weaker than it is."""
+        if self._live:
+            self._live.compiled(monotonic() + _LOADING)
+
     @property
     def stores(self) -> set[str]:
         """The paths of the stores that the shared oracles read."""
@@ -61,6 +76,11 @@ class Roster:
             return None
         if kind == "own":
             return _made(load_own(who), self.rules, seed, who.strip())
+        require_player_of(self.rules, who)
+        if kind in ("search", "priority", "mcts") and isinstance(self.rules, BoardRules):
+            game = self.rules.game
+            if game.scale == MARGIN:
+                return self._of_duel(game, kind, level, seed)
         if kind in ("search", "first"):
             return FirstPlayer(self.oracle(live=kind == "search"))
         if kind == "oracle" and level == BEST_LEVEL:
@@ -73,7 +93,32 @@ class Roster:
             return LevelPlayer(self.oracle(), level, rng)
         if kind == "rules":
             return TacticalPlayer(lines_of(self.rules, "the player 'rules'"), rng)
+        if kind == "mcts":
+            return MctsPlayer(self.rules, level, rng)
         return RandomPlayer(self.rules, rng)
+
+    def _of_duel(self, game: Any, kind: str, level: int, seed: int | str) -> Player:
+        """Return a player of the duel; all that search share what they find."""
+        import random
+
+        from play.players.duel import PlayoutPlayer, PriorityPlayer, SearchPlayer  # only now: other games do without
+        from solver.duel.live import COMPILED_CELLS
+
+        if kind == "priority":
+            return PriorityPlayer(game, random.Random(str(seed)))
+        if kind == "mcts":
+            rng = random.Random(str(seed))
+            compiled = game.cells <= COMPILED_CELLS
+            return PlayoutPlayer(game, level, rng) if compiled else MctsPlayer(self.rules, level, rng)
+        if self._live is None:
+            kind_of_game = kind_of(game)
+            self._live = kind_of_game.search(game, kind_of_game.symmetries(game), self._arguments[2])
+        return SearchPlayer(self._live, level, seed, self.oracle() if self._has_store(game) else None)
+
+    def _has_store(self, game: BoardGame[Any]) -> bool:
+        """Tell whether there is a file that may be the game's store."""
+        store, live, _ = self._arguments
+        return not live and game.cells <= game.solvable_cells and os.path.exists(find_store(game, store))
 
 
 def board_of(rules: Rules[Any], what: str) -> BoardGame[Any]:

@@ -7,10 +7,12 @@ import json
 import time
 from typing import Any
 
-from play.match import FORFEITED, MOVED, RESIGNED, Event
+from play.match import FORFEITED, MOVED, RESIGNED, Event, Match
 from play.records.text import OWN_TAGS, STAMP, TAG, Record, RecordError, begun, seconds_of, start_tags
 from solver.errors import Ttt4Error
+from solver.games.board_rules import BoardRules, captured_by
 from solver.games.rules import Rules
+from solver.games.score import MARGIN
 from solver.text import shown
 
 
@@ -26,11 +28,19 @@ def record_as_dict(record: Record) -> dict[str, Any]:
         "version": len(match),
         "events": [event_dict(rules, event) for event in match.events],
         "moves": [rules.write(move) for move in match.moves],
+        **captures(match),
         "state": rules.encode(match.state),
         "to_move": match.to_move,
         "outcome": outcome and outcome._asdict(),
         "result": record.result,
     }
+
+
+def captures(match: Match[Any]) -> dict[str, list[int]]:
+    """Return how many tiles each move of a match captured, as a field, if the game is one of capture."""
+    if not isinstance(match.rules, BoardRules) or match.rules.game.scale != MARGIN:
+        return {}
+    return {"captured": [captured_by(state) for state in match.states[1:]]}
 
 
 def record_from_json(text: str, rules: Rules[Any] | None = None) -> Record:

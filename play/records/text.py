@@ -13,8 +13,9 @@
 
 Tags in any order, then the events, then the result: `1-0` if the first of the game's sides has won, `0-1` if the
 second has, `1/2-1/2` for a draw, `*` if the match goes on. A round begins with its number, or with `1...` after an
-undo in its middle. Besides moves there are `undo`, `redo`, `restart`, `X-resigns` and `X-forfeits`. The tag
-`Forfeit` has the reasons of all forfeits, joined by ` | `. A result that the board does not show is a resignation.
+undo in its middle. A move that captured tiles says how many: `b3x2`. Besides moves there are `undo`, `redo`,
+`restart`, `X-resigns` and `X-forfeits`. The tag `Forfeit` has the reasons of all forfeits, joined by ` | `. A result
+that the board does not show is a resignation.
 
 `Board` sets up another first state, and `First` says which mark begins in a game of lines. `Times` holds when each
 event happened: the first in full, the others in seconds since the one before, `?` if unknown. Lines that begin
@@ -27,11 +28,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from play.match import FORFEITED, MADE_AGAIN, MOVED, RESIGNED, STARTED_OVER, TOOK_BACK, Event, Match
+from play.match import FORFEITED, MADE_AGAIN, MOVED, RESIGNED, STARTED_OVER, TOOK_BACK, Event, Match, MatchError
 from solver.errors import GameError, Ttt4Error
+from solver.games.board_rules import BoardRules, captured_by
 from solver.games.line_rules import LineRules
 from solver.games.registry import find_game, may_be_recorded
 from solver.games.rules import Outcome, Rules, set_up
+from solver.games.score import MARGIN
 from solver.own_code import is_own
 from solver.text import shown
 
@@ -40,6 +43,7 @@ _WORDS = {"undo": TOOK_BACK, "redo": MADE_AGAIN, "restart": STARTED_OVER}
 _WRITTEN = {kind: word for word, kind in _WORDS.items()}
 _GIVING_UP = {"resigns": RESIGNED, "forfeits": FORFEITED}
 TAG = re.compile(r'\[(\w+)\s+"([^"\r\n]*)"\]')
+_CAPTURING = re.compile(r"(\w+)x(\d)")
 _ROUND = re.compile(r"(\d{1,6})(\.|\.\.\.)")
 STAMP = "%Y-%m-%dT%H:%M:%SZ"
 _TIMES = range(253_402_300_800)
@@ -151,14 +155,13 @@ def _rounds(match: Match[Any], result: str) -> list[str]:
     """Return the events as lines, one for each round, and the result behind the last."""
     lines: list[list[str]] = []
     made, sides = 0, len(match.rules.sides)
-    depths = _depths(match)
-    for event, depth in zip(match.events, depths, strict=True):
+    for event, (depth, captured) in zip(match.events, _steps(match), strict=True):
         if event.kind == MOVED and (depth % sides == 0 or depth != made or not lines):
             lines.append([f"{depth // sides + 1}.{'..' if depth % sides else ''}"])
         elif not lines:
             lines.append([])
         if event.kind == MOVED:
-            lines[-1].append(match.rules.write(event.move or 0))
+            lines[-1].append(move_text(match.rules, event.move or 0, captured))
             made = depth + 1
         else:
             lines[-1].append(_written(event))
@@ -169,12 +172,18 @@ def _rounds(match: Match[Any], result: str) -> list[str]:
     return [" ".join(line) for line in lines]
 
 
-def _depths(match: Match[Any]) -> Iterator[int]:
-    """Yield, for each event, how many moves were on the board before it."""
+def move_text(rules: Rules[Any], move: int, captured: int) -> str:
+    """Return a move as records write it, with the number of tiles that it captured, if any."""
+    return rules.write(move) + (f"x{captured}" if captured else "")
+
+
+def _steps(match: Match[Any]) -> Iterator[tuple[int, int]]:
+    """Yield, for each event, how many moves were on the board before it, and how many tiles it captured."""
     now = Match(match.rules, match.states[0])
     for event in match.events:
-        yield len(now.moves)
+        depth = len(now.moves)
         now.add(event)
+        yield depth, captured_by(now.state)
 
 
 def _written(event: Event) -> str:
@@ -234,7 +243,10 @@ def _play_through(
             _check_round(match, word, name, number)
         else:
             try:
-                match.add(_event(match, word, reasons, next(stamps, None)))
+                named, captured = _named(match.rules, word)
+                match.add(_event(match, named, reasons, next(stamps, None)))
+                if captured is not None and captured != captured_by(match.state):
+                    raise MatchError(f"it captures {captured_by(match.state)}, not {captured}")
             except Ttt4Error as error:
                 raise _wrong(name, number, f"{shown(word, 24)}: {error}") from error
     last = words[-1][0] if words else 1
@@ -247,6 +259,12 @@ def _play_through(
         if match.outcome or result == DRAWN or len(match.rules.sides) != 2:
             raise _wrong(name, last, f"the result is {result}, but the board shows {reached}")
         match.add(Event(RESIGNED, match.rules.sides[result == "1-0"]))
+
+
+def _named(rules: Rules[Any], word: str) -> tuple[str, int | None]:
+    """Return what a word names, and how many tiles it says that a move captured, in a game of capture."""
+    found = _CAPTURING.fullmatch(word) if isinstance(rules, BoardRules) and rules.game.scale == MARGIN else None
+    return (found[1], int(found[2])) if found else (word, None)
 
 
 def _check_round(match: Match[Any], word: str, name: str, number: int) -> None:

@@ -80,6 +80,11 @@ class BookProof(Proof[Made]):
         for _ in range(jobs):
             self._searches.put(first.beside())
 
+    @property
+    def fullest(self) -> list[list[tuple[int, int]]]:
+        """The positions that are searched, by filled set: Red's tiles and Green's."""
+        return self._layers[-1].members
+
     def layers(self, pool: ThreadPoolExecutor, before: Solved | None) -> Iterator[BookLayer]:
         """Yield the layers, those of the fullest boards first."""
         if before:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from play.players.player import BEST_LEVEL, Player, PlayerError, chosen, read_player
+from play.players.player import BEST_LEVEL, KINDS, Player, PlayerError, chosen, read_player
 from play.players.roster import Roster
 from solver.errors import BoardError, GameError
 from solver.games.board_rules import BoardState
@@ -24,7 +24,7 @@ from solver.games.position import Position
 from solver.own_code import OwnCodeError, one_line
 
 LEVELS = [f"oracle:{level}" for level in range(BEST_LEVEL + 1)]
-KINDS = ["random", "rules", "search", "oracle", "first", *LEVELS]
+OF_LINES = ["random", "rules", "search", "oracle", "first", *LEVELS]
 SMALL = ["3,3,3", "3,3,3,misere"]
 
 
@@ -55,7 +55,7 @@ def boards(draw: st.DrawFn, names: list[str], *, most_empty: int = 99) -> tuple[
     return name, board
 
 
-@given(boards([*SMALL, "4,4,4"], most_empty=9), st.sampled_from(KINDS), st.integers())
+@given(boards([*SMALL, "4,4,4"], most_empty=9), st.sampled_from(OF_LINES), st.integers())
 def test_a_player_is_reproducible_from_its_seed(where: tuple[str, str], kind: str, seed: int) -> None:
     state = state_of(*where)
     one, same = (player_of(where[0], kind, seed) for _ in range(2))
@@ -68,7 +68,7 @@ def test_players_with_different_seeds_play_differently(kind: str) -> None:
     assert len({player_of("3,3,3", kind, seed).choose(state) for seed in range(50)}) > 1
 
 
-@given(boards([*SMALL, "4,4,4", "4,4,4,misere", "5,5,4"]), st.sampled_from(KINDS))
+@given(boards([*SMALL, "4,4,4", "4,4,4,misere", "5,5,4"]), st.sampled_from(OF_LINES))
 def test_a_player_chooses_an_empty_cell(where: tuple[str, str], kind: str) -> None:
     name, board = where
     cell = player_of(name, kind, 1, 0.02).choose(state_of(name, board))
@@ -191,8 +191,8 @@ def test_an_unknown_player_is_refused_with_the_names_that_exist(name: str) -> No
     with pytest.raises(PlayerError) as refusal:
         read_player(name)
     said = str(refusal.value)
-    assert said.startswith(f"no player {name!r}: choose human, random, rules, search, oracle, first, oracle:0 to")
-    assert said.endswith("oracle:10, or your own as MODULE:NAME")
+    assert said.startswith(f"no player {name!r}: choose {', '.join(KINDS)}, oracle:0 to oracle:10, search:0 to")
+    assert said.endswith("search:10, mcts:N, or your own as MODULE:NAME")
     assert refusal.value.exit_code == 2
 
 

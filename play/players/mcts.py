@@ -1,0 +1,75 @@
+"""Monte Carlo tree search: random games from a position tell how good its moves are. It plays any game of two sides.
+
+A playout goes down the tree by the rule UCT: the move with the highest mean result plus a bonus that is larger the less
+often the move was tried. It adds one position to the tree, plays at random from there to the end, and counts the result
+in every position that it came through. The move that was tried most is made.
+"""
+
+import random
+from math import log, sqrt
+from typing import Any
+
+from solver.games.rules import Rules
+
+BONUS = 1.4
+"""How much moves that were tried seldom are preferred: about the square root of 2, the classic choice."""
+
+
+class _Node:
+    """A position in the tree."""
+
+    __slots__ = ("children", "points", "side", "state", "untried", "visits")
+
+    def __init__(self, rules: Rules[Any], state: Any, rng: random.Random) -> None:
+        self.state = state
+        self.side = rules.to_move(state)
+        self.untried = list(rules.legal(state))
+        rng.shuffle(self.untried)
+        self.children: dict[int, _Node] = {}
+        self.visits = 0
+        self.points = 0.0
+        """Of the side that moved here."""
+
+
+class MctsPlayer:
+    """Plays random games from a position, and makes the move that did best in them."""
+
+    def __init__(self, rules: Rules[Any], playouts: int, rng: random.Random) -> None:
+        """Play so many games for each move, with chances from `rng`."""
+        self._rules = rules
+        self._playouts = playouts
+        self._rng = rng
+
+    def choose(self, state: Any) -> int:
+        """Return the move that was tried most."""
+        root = _Node(self._rules, state, self._rng)
+        for _ in range(self._playouts):
+            self._play_out(root)
+        return max(root.children, key=lambda move: root.children[move].visits)
+
+    def _play_out(self, root: _Node) -> None:
+        rules, node, path = self._rules, root, [root]
+        while not node.untried and node.children:
+            node = self._chosen(node)
+            path.append(node)
+        if node.untried:
+            move = node.untried.pop()
+            child = node.children[move] = _Node(rules, rules.play(node.state, move), self._rng)
+            path.append(child)
+            node = child
+        state = node.state
+        while moves := rules.legal(state):
+            state = rules.play(state, self._rng.choice(moves))
+        outcome = rules.outcome(state)
+        winner = outcome.winner if outcome else None
+        for before, each in zip([None, *path], path, strict=False):
+            each.visits += 1
+            if before:
+                each.points += 0.5 if winner is None else float(winner == before.side)
+
+    def _chosen(self, node: _Node) -> _Node:
+        logarithm = log(node.visits)
+        return max(
+            node.children.values(),
+            key=lambda child: child.points / child.visits + BONUS * sqrt(logarithm / child.visits),
+        )
