@@ -158,10 +158,13 @@ class Duels(Kind):
     def scores(self, store: "Store", seconds: float) -> tuple[Source, Index]:
         """Return the source that looks each child up in its own page, and searches what is not in a book."""
         from solver.duel.index import WHOLE_CELLS
-        from solver.duel.scores import BookScores, DuelScores
+        from solver.duel.scores import DuelScores
 
-        whole = store.game.cells <= WHOLE_CELLS
-        scores = DuelScores(store) if whole else BookScores(store, seconds)
+        scores = DuelScores(store)
+        if store.game.cells > WHOLE_CELLS:
+            from solver.duel.book_scores import BookScores  # only now: a whole store needs no search
+
+            scores = BookScores(store, seconds)
         return scores, scores.index
 
     def search(self, game: Any, group: tuple[Symmetry, ...], seconds: float) -> Source:

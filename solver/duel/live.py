@@ -4,7 +4,6 @@ A small position is searched in plain Python, so that a fresh process answers at
 background as soon as somebody asks for more, and takes over when it is there.
 """
 
-import random
 import threading
 from collections.abc import Sequence
 from time import monotonic
@@ -100,6 +99,8 @@ class LiveDuel:
         Among equally good moves it is one that leaves the smallest share of replies that keep who wins, and then the
         one whose replies lose the most on average.
         """
+        from random import Random  # only now: an analysis draws nothing by lot
+
         with self._searching:
             compiled = self._compiled
             start = compiled.nodes if compiled else 0
@@ -107,7 +108,7 @@ class LiveDuel:
             if compiled and scores:
                 best = max(scores.values())
                 cells = [cell for cell, score in scores.items() if score == best]
-                random.Random(seed).shuffle(cells)
+                Random(seed).shuffle(cells)
                 dangers = {}
                 for cell in cells if len(cells) > 1 else ():
                     left = nodes - (compiled.nodes - start)

@@ -8,7 +8,6 @@ Moves that leave the opponent the fewest replies come first: they are not the be
 solver/duel/search.py has the same ideas, compiled, and shares no code with this file.
 """
 
-import random
 from time import monotonic
 
 from solver.errors import NotSettled
@@ -102,7 +101,9 @@ class PlainSearch:
                 best, found = value, []
             if value == best:
                 found.append(cell)
-        return random.Random(seed).choice(found)
+        from random import Random  # only now: an exact search draws nothing by lot
+
+        return Random(seed).choice(found)
 
     def _guess(self, own: int, other: int, alpha: int, beta: int, depth: int) -> int:
         """Return an estimate of the margin, in tenths of a tile, for the side to move."""

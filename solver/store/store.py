@@ -30,12 +30,18 @@ Positions with O to move are not stored, because their scores follow from a sing
 leave the half as it is, so they all lead to the page of the same half with one O more. The score is
 the best score of a move, which is the score at the place it leads to, negated. On a full board it is 0.
 
+Stores of **Infinity Grid Duel** have the same records, with another index: where a half stands above,
+they have the number of a page, and a page has a place for each colouring of a set of filled cells,
+whichever side is to move. Scores are margins. solver/duel/index.py says all about it. On boards of more
+than 20 cells, a page that is not there stands for positions that no game reaches.
+
 The **manifest** has the key `manifest`. Its value is 4 bytes of CRC-32 as above, then a JSON object:
 
     format      the version of this format
     tool        the program that wrote the file
     game        the name, rows, columns and lines (masks of cells), and whether completing a line loses
-                (misere); if the board has holes, a mask of them, over rows * columns squares (holes)
+                (misere); if the board has holes, a mask of them, over rows * columns squares (holes);
+                of the duel, its name, rows and columns, and rules: "duel"
     symmetries  the permutations of the cells that define halves
     score       the score of the empty board
     plies       for each number of stones, the counts of positions: reachable and, up to symmetry,

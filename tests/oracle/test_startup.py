@@ -14,6 +14,8 @@ import pytest
 from stores import seal_anew
 
 from oracle.cli.main import main
+from solver.games.duel import Duel
+from solver.proof.build import build_store
 
 EMPTY = ".../.../..."
 THREE = ["--game", "3,3,3"]
@@ -72,6 +74,14 @@ def test_an_answer_from_a_store_loads_no_compiler_no_search_and_no_writer(asked:
     modules = loaded(*asked, *THREE, "--store", store3)
     assert "solver.store.store" in modules
     assert not modules & (SLOW_TO_LOAD | {"solver.search.live"})
+
+
+def test_an_answer_about_the_duel_loads_no_more(tmp_path: Path) -> None:
+    build_store(Duel(3, 3), tmp_path / "s", jobs=1)
+    for where, module in ((("--store", tmp_path / "s"), "solver.duel.scores"), (("--live",), "solver.duel.plain")):
+        modules = loaded(EMPTY, "--game", "duel,3,3", *where)
+        assert module in modules
+        assert not modules & (SLOW_TO_LOAD | {"solver.search.live", "solver.duel.search"})
 
 
 @pytest.mark.parametrize("asked", [[EMPTY], [EMPTY, "--json"], ["-"], [EMPTY, "--live"]])

@@ -273,6 +273,28 @@ def test_threads_may_share_a_live_source() -> None:
     assert wrong == []
 
 
+def test_of_threads_that_share_a_live_source_one_searches_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    bounds, inside, most = PlainSearch.bounds, [0], [0]
+
+    def watched(self: PlainSearch, *arguments: Any) -> int:
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        time.sleep(0.01)
+        found = bounds(self, *arguments)
+        inside[0] -= 1
+        return found
+
+    monkeypatch.setattr(PlainSearch, "bounds", watched)
+    source = live(naive.Duel(3, 3))
+    asked = [at(naive.Duel(3, 3), board) for board in sorted(naive.duel_reachable(naive.Duel(3, 3)))[:8]]
+    threads = [threading.Thread(target=source.score, args=(position,)) for position in asked]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1]
+
+
 def test_a_small_board_is_answered_without_loading_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
     def loading(self: LiveDuel) -> None:
         raise AssertionError("compiled code takes longer to load than a small board to search")

@@ -680,26 +680,51 @@ def test_the_journal_of_another_game_is_refused_and_left_alone(
     assert (tmp_path / "s.partial").read_bytes() == there
 
 
-def test_a_margin_that_an_earlier_build_is_made_to_have_kept_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def altered(partial: Path, which: int) -> None:
-        data, at, number, made = partial.read_bytes(), 0, 0, bytearray()
-        while at < len(data):
-            length, key = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 9]
-            value = data[at + 9 : at + 9 + length]
-            if number == which:
-                body = bytearray(zlib.decompress(value[4:]))
-                where = next(i for i in range(len(body) - 1, 0, -1) if body[i] not in (0, 128))
-                body[where] = 256 - body[where]
-                packed = zlib.compress(bytes(body), 6)
-                value = zlib.crc32(key + packed).to_bytes(4, "big") + packed
-            made += len(value).to_bytes(4) + key + value
-            at, number = at + 9 + length, number + 1
-        partial.write_bytes(made)
+def altered_record(partial: Path, layer: int, change: Callable[[bytes, bytearray], None]) -> None:
+    """Write a journal again with the first record of one of its layers changed, and its checksum right."""
+    data, at, layers, made, done = partial.read_bytes(), 0, 0, bytearray(), False
+    while at < len(data):
+        length, key = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 9]
+        value = data[at + 9 : at + 9 + length]
+        layers += key == b"layer"
+        if layers == layer and key not in (b"layer", b"begin") and not done:
+            body, done = bytearray(zlib.decompress(value[4:])), True
+            change(key, body)
+            packed = zlib.compress(bytes(body), 6)
+            value = zlib.crc32(key + packed).to_bytes(4, "big") + packed
+        made += len(value).to_bytes(4) + key + value
+        at += 9 + length
+    assert done
+    partial.write_bytes(made)
 
-    break_off(Duel(3, 3), tmp_path / "s", 4, monkeypatch)
-    altered(tmp_path / "s.partial", 2)
+
+def negated(key: bytes, body: bytearray) -> None:
+    where = next(i for i in range(len(body) - 1, 0, -1) if body[i] not in (0, 128))
+    body[where] = 256 - body[where]
+
+
+def lost(key: bytes, body: bytearray) -> None:
+    body[next(i for i in range(len(body) - 1, 0, -1) if body[i] != 128)] = 128
+
+
+def found(key: bytes, body: bytearray) -> None:
+    body[next(i for i in range(len(body) - 1, 0, -1) if body[i] == 128)] = 1
+
+
+def misnumbered(key: bytes, body: bytearray) -> None:
+    if len(body) == 4 + 2 ** (9 - key[0]):  # a single page
+        body[3] ^= 1
+    else:
+        body[:4], body[4:8] = body[4:8], body[:4]
+
+
+@pytest.mark.parametrize("change", [negated, lost, found, misnumbered])
+@pytest.mark.parametrize(("layers", "layer"), [(4, 1), (4, 3), (7, 6), (7, 2)])
+def test_a_record_that_an_earlier_build_is_made_to_have_kept_is_noticed(
+    layers: int, layer: int, change: Callable[[bytes, bytearray], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_off(Duel(3, 3), tmp_path / "s", layers, monkeypatch)
+    altered_record(tmp_path / "s.partial", layer, change)
     with pytest.raises((StoreUnwritable, SolversDisagree)):
         build_store(Duel(3, 3), tmp_path / "s", jobs=1)
     assert not (tmp_path / "s").exists()

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from solver.duel.search import DuelSearch
 from solver.games.board import require_solvable
 from solver.games.notation import parse_game
+from solver.kinds import kind_of
 
 DATA = Path(__file__).parents[2] / "data"
 PUBLISHED = tomllib.loads((DATA / "published.toml").read_text())
-QUICK, SLOW = 16, 20
-"""Up to how many cells a game is proved every time, and with the slow tests; solver/README.md tells of larger ones."""
+QUICK, SLOW, LIVE = 16, 20, 30
+"""Up to how many cells a game is proved every time, and with the slow tests, and a duel is searched every time."""
 
 
 @pytest.fixture(autouse=True)
@@ -47,3 +49,20 @@ def test_every_entry_is_of_a_game_that_can_be_solved_and_has_its_source() -> Non
         assert entry.keys() - {"plies"} == {"game", "outcome", "source"}
         assert entry["outcome"] in ("win", "draw", "loss")
     assert {entry["source"] for entry in PUBLISHED["game"]} == PUBLISHED["sources"].keys()
+
+
+def duels() -> Iterator[Any]:
+    for entry in PUBLISHED["duel"]:
+        cells = parse_game(entry["game"]).cells
+        yield pytest.param(entry, id=entry["game"], marks=[pytest.mark.slow] if cells > LIVE else [])
+
+
+@pytest.mark.parametrize("entry", list(duels()))
+def test_the_search_finds_each_margin_of_the_duel_and_the_first_moves_that_keep_it(entry: dict[str, Any]) -> None:
+    game = parse_game(entry["game"])
+    search = DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=22)
+    first = [game.cell(name) for name in entry["first"].split()] if entry["first"] != "all" else range(game.cells)
+    assert search.score(0, 0) == entry["margin"]
+    for cell in range(game.cells):
+        kept = -search.bounds(0, 1 << cell, -entry["margin"], -entry["margin"] + 1) >= entry["margin"]
+        assert kept == (cell in first), game.cell_name(cell)
