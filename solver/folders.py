@@ -3,8 +3,8 @@
 A store that is named, by the caller or by TTT4_STORE, is looked for there and nowhere else; the name may be
 a file's, or that of a folder in which each game has its file. Otherwise there are two usual places: `data/`
 of the checkout around the current folder, if there is one, and the user's data folder. A store is read from
-the first that has it, and written to the first. A game file that is named without a path is looked for in
-`games/` of both, and then in that of the installed package.
+the first that has it, else from the installed package if it ships one, and written to the first. A game file
+that is named without a path is looked for in `games/` of both, and then in that of the installed package.
 """
 
 import os
@@ -22,7 +22,7 @@ def store_path(game: BoardGame[Any], given: str | os.PathLike[str] | None = None
 def find_store(game: BoardGame[Any], given: str | os.PathLike[str] | None = None) -> str:
     """Return the path of the game's store; if there is none, the path at which it would be built."""
     named = _named(game, given)
-    return named or next(filter(os.path.exists, _usual(game)), "") or store_path(game)
+    return named or next(filter(os.path.exists, _usual(game)), "") or _shipped(game) or store_path(game)
 
 
 def is_named(given: str | os.PathLike[str] | None = None) -> bool:
@@ -85,6 +85,13 @@ def _named(game: BoardGame[Any], given: str | os.PathLike[str] | None) -> str | 
 
 def _usual(game: BoardGame[Any]) -> Iterator[str]:
     return (os.path.join(folder, store_name(game)) for folder in _data_folders())
+
+
+def _shipped(game: BoardGame[Any]) -> str:
+    """Return the path of a store that the installed package has; an empty text if it has none."""
+    if not game.shipped:
+        return ""
+    return next(filter(os.path.exists, (os.path.join(folder, store_name(game)) for folder in shared_folders())), "")
 
 
 def _data_folders() -> list[str]:

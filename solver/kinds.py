@@ -7,8 +7,10 @@ it names. Whatever is heavy, or only needed for a build, is imported where it is
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
+from solver.errors import GameError
 from solver.games.board import BoardGame
 from solver.games.lines import Game
+from solver.games.score import MARGIN
 from solver.index.symmetry import Symmetry
 from solver.source import Source
 
@@ -131,7 +133,7 @@ class Duels(Kind):
 
     def symmetries(self, game: Any, steps: int | None = None) -> tuple[Symmetry, ...]:
         """Return the permutations that keep neighbours neighbours: those of a game whose lines are two such cells."""
-        return Lines().symmetries(Game(game.name, game.rows, game.columns, game.pairs), steps)
+        return Lines().symmetries(game.as_lines, steps)
 
     def index(self, game: Any, group: tuple[Symmetry, ...]) -> Index:
         """Return the index by filled cells."""
@@ -197,5 +199,9 @@ _LINES, _DUELS = Lines(), Duels()
 
 
 def kind_of(game: BoardGame[Any]) -> Kind:
-    """Return the kind that a game is of."""
-    return _LINES if isinstance(game, Game) else _DUELS
+    """Return the kind that a game is of; raise GameError if it is of none."""
+    if isinstance(game, Game):
+        return _LINES
+    if game.scale == MARGIN:
+        return _DUELS
+    raise GameError(f"nobody knows how {game.name} is solved")

@@ -27,9 +27,7 @@ from solver.games.rules import Rules, set_up
 @game_option
 @click.option("--x", default="human", show_default=True, metavar="PLAYER", help="Who plays X, or the first side.")
 @click.option("--o", metavar="PLAYER", help="Who plays O, or the second side.  [default: oracle]")
-@click.option(
-    "--level", type=click.IntRange(0, BEST_LEVEL), help="The opponent's level, 0 (random) to 10 (best)."
-)
+@click.option("--level", type=click.IntRange(0, BEST_LEVEL), help="The opponent's level, 0 (random) to 10 (best).")
 @click.option("--first", type=click.Choice(["X", "O"], case_sensitive=False), help="Who begins.  [default: X]")
 @click.option("--board", help="The board to start from, such as X.../.O../..../.... .")
 @seed_option
@@ -69,7 +67,7 @@ def _begin(
     opponent = rules.game.opponent if isinstance(rules, BoardRules) else "random"
     names = dict(zip(rules.sides, (x, o or opponent), strict=False))
     if level is not None:
-        levels = ("oracle", opponent)
+        levels = ("oracle", "search") if isinstance(rules, BoardRules) and rules.captures else ("oracle",)
         levelled = {side: f"{name}:{level}" if name in levels else name for side, name in names.items()}
         if levelled == names:
             raise click.UsageError(f"--level is the {opponent}'s, and the {opponent} does not play: add --o {opponent}")

@@ -8,7 +8,7 @@ from play.players.mcts import BONUS
 from play.players.player import BEST_LEVEL
 from solver.duel.plain import GLANCE
 from solver.games.board import cells_of
-from solver.games.duel import Duel
+from solver.games.duel import Duel, movers
 from solver.games.duel_rules import DuelState
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ class Strength(NamedTuple):
 
 
 LEVELS = (
-    Strength(1.0, 1, 1), Strength(0.5, 1, 1_000), Strength(0.3, 1, 1_000), Strength(0.2, 2, 5_000),
-    Strength(0.1, 2, 5_000), Strength(0.05, 3, 20_000), Strength(0.0, 3, 20_000), Strength(0.0, 5, 50_000),
-    Strength(0.0, 7, 100_000), Strength(0.0, 9, 500_000), Strength(0.0, 144, 4_000_000),
+    Strength(1.0, 1, 1), Strength(0.55, 1, 1_000), Strength(0.4, 1, 1_000), Strength(0.3, 2, 5_000),
+    Strength(0.22, 2, 5_000), Strength(0.15, 3, 20_000), Strength(0.1, 4, 20_000), Strength(0.06, 6, 50_000),
+    Strength(0.03, 8, 200_000), Strength(0.01, 10, 1_000_000), Strength(0.0, 144, 4_000_000),
 )  # fmt: skip
 """The levels of `search`, from 0 to 10."""
 
@@ -53,10 +53,10 @@ class PriorityPlayer:
 
     def _sum(self, state: DuelState, cell: int) -> int:
         game, x, o = self._game, state.position.x, state.position.o
-        own, other = (o, x) if (x | o).bit_count() % 2 else (x, o)
+        own, other = movers(x, o)
         captured = (other & game.neighbours[cell]).bit_count()
         x, o, _ = game.after(x, o, cell)
-        mine = o if own == state.position.o else x
+        mine = movers(x, o)[1]
         replies = game.legal(x, o)
         safe = not any(game.neighbours[reply] & mine for reply in cells_of(replies))
         new = not game.neighbours[cell] & own
@@ -76,8 +76,7 @@ class PlayoutPlayer:
         """Return the move that was tried most."""
         from solver.duel.playouts import best_of_playouts  # only now: it takes compiled code
 
-        x, o = state.position.x, state.position.o
-        own, other = (o, x) if (x | o).bit_count() % 2 else (x, o)
+        own, other = movers(state.position.x, state.position.o)
         seed = self._rng.getrandbits(60)
         return best_of_playouts(self._game.neighbours, own, other, self._playouts, BONUS, seed)
 

@@ -8,12 +8,17 @@ from oracle.oracle import Oracle
 from solver.games.line_rules import LineState
 from solver.games.lines import Game
 from solver.games.rules import Rules
+from solver.games.score import MARGIN
 
 if TYPE_CHECKING:
     import random
 
 SHARPNESS = (0.0, 0.22, 0.47, 0.72, 0.98, 1.25, 1.57, 1.92, 2.45, 3.7)
 """By level: how strongly a better move is preferred."""
+
+
+_WIDE = 20
+"""Winning by so many tiles is worth twice as much as winning at all."""
 
 
 class RandomPlayer:
@@ -100,13 +105,15 @@ class LevelPlayer:
 
     def choose(self, state: LineState) -> int:
         """Return a move drawn by its worth."""
-        moves = self._oracle.analysis(state.position).moves
-        weights = [math.exp(self._sharpness * _worth(move)) for move in moves]
+        analysis = self._oracle.analysis(state.position)
+        moves = analysis.moves
+        weights = [math.exp(self._sharpness * _worth(move, analysis.scale)) for move in moves]
         return self._rng.choices(moves, weights)[0].cell
 
 
-def _worth(move: Move) -> float:
-    if move.plies is None:
+def _worth(move: Move, scale: str) -> float:
+    """Return what a move is worth: nothing for a draw, else more the sooner the end, or the more is won or lost."""
+    if not move.score:
         return 0.0
-    size = 1 + 1 / move.plies
+    size = 1 + (abs(move.score) / _WIDE if scale == MARGIN else 1 / (move.plies or 1))
     return size if move.score > 0 else -size

@@ -14,11 +14,10 @@ MODULE:NAME  one of your own: NAME(rules, seed) returns it
 from operator import index
 from typing import Any, NamedTuple, Protocol
 
-from solver.errors import GameError, Ttt4Error
+from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
 from solver.games.rules import Rules
-from solver.games.score import MARGIN
 from solver.own_code import is_own, one_line
 from solver.text import shown
 
@@ -41,7 +40,7 @@ class PlayerError(Ttt4Error):
 
 
 class Player(Protocol):
-    """Chooses moves. All players but a human are reproducible from a seed."""
+    """Chooses moves. All but a human are reproducible from a seed, once what they load in the background is there."""
 
     def choose(self, state: Any) -> int:
         """Return the move to make in a state in which this player is to move."""
@@ -74,10 +73,10 @@ def read_player(name: str) -> PlayerName:
 
 
 def require_player_of(rules: Rules[Any], name: str) -> None:
-    """Raise GameError if the game has no such player."""
+    """Raise PlayerError if the game has no such player."""
     kind, level = read_player(name)
     lines, board = isinstance(rules, LineRules), isinstance(rules, BoardRules)
-    capture = isinstance(rules, BoardRules) and rules.game.scale == MARGIN
+    capture = isinstance(rules, BoardRules) and rules.captures
     where = ""
     if kind == "rules" and not lines:
         where = "of lines"
@@ -86,7 +85,7 @@ def require_player_of(rules: Rules[Any], name: str) -> None:
     elif kind in ("search", "oracle", "first") and not board:
         where = "on a board"
     if where:
-        raise GameError(f"only games {where} have the player {name.strip()!r}, and {rules.name} is not one")
+        raise PlayerError(f"only games {where} have the player {name.strip()!r}, and {rules.name} is not one")
 
 
 def may_resume(name: str) -> bool:

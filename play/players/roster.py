@@ -17,7 +17,6 @@ from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
-from solver.games.score import MARGIN
 from solver.kinds import kind_of
 from solver.own_code import load_own, one_line
 
@@ -77,10 +76,8 @@ class Roster:
         if kind == "own":
             return _made(load_own(who), self.rules, seed, who.strip())
         require_player_of(self.rules, who)
-        if kind in ("search", "priority", "mcts") and isinstance(self.rules, BoardRules):
-            game = self.rules.game
-            if game.scale == MARGIN:
-                return self._of_duel(game, kind, level, seed)
+        if kind in ("search", "priority", "mcts") and isinstance(self.rules, BoardRules) and self.rules.captures:
+            return self._of_duel(self.rules.game, kind, level, seed)
         if kind in ("search", "first"):
             return FirstPlayer(self.oracle(live=kind == "search"))
         if kind == "oracle" and level == BEST_LEVEL:

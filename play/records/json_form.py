@@ -12,7 +12,6 @@ from play.records.text import OWN_TAGS, STAMP, TAG, Record, RecordError, begun, 
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules, captured_by
 from solver.games.rules import Rules
-from solver.games.score import MARGIN
 from solver.text import shown
 
 
@@ -38,7 +37,7 @@ def record_as_dict(record: Record) -> dict[str, Any]:
 
 def captures(match: Match[Any]) -> dict[str, list[int]]:
     """Return how many tiles each move of a match captured, as a field, if the game is one of capture."""
-    if not isinstance(match.rules, BoardRules) or match.rules.game.scale != MARGIN:
+    if not isinstance(match.rules, BoardRules) or not match.rules.captures:
         return {}
     return {"captured": [captured_by(state) for state in match.states[1:]]}
 

@@ -34,7 +34,6 @@ from solver.games.board_rules import BoardRules, captured_by
 from solver.games.line_rules import LineRules
 from solver.games.registry import find_game, may_be_recorded
 from solver.games.rules import Outcome, Rules, set_up
-from solver.games.score import MARGIN
 from solver.own_code import is_own
 from solver.text import shown
 
@@ -43,7 +42,7 @@ _WORDS = {"undo": TOOK_BACK, "redo": MADE_AGAIN, "restart": STARTED_OVER}
 _WRITTEN = {kind: word for word, kind in _WORDS.items()}
 _GIVING_UP = {"resigns": RESIGNED, "forfeits": FORFEITED}
 TAG = re.compile(r'\[(\w+)\s+"([^"\r\n]*)"\]')
-_CAPTURING = re.compile(r"(\w+)x(\d)")
+_CAPTURING = re.compile(r"([a-z]+[0-9]+)x([0-9])", re.IGNORECASE | re.ASCII)
 _ROUND = re.compile(r"(\d{1,6})(\.|\.\.\.)")
 STAMP = "%Y-%m-%dT%H:%M:%SZ"
 _TIMES = range(253_402_300_800)
@@ -263,7 +262,7 @@ def _play_through(
 
 def _named(rules: Rules[Any], word: str) -> tuple[str, int | None]:
     """Return what a word names, and how many tiles it says that a move captured, in a game of capture."""
-    found = _CAPTURING.fullmatch(word) if isinstance(rules, BoardRules) and rules.game.scale == MARGIN else None
+    found = _CAPTURING.fullmatch(word) if isinstance(rules, BoardRules) and rules.captures else None
     return (found[1], int(found[2])) if found else (word, None)
 
 

@@ -84,6 +84,8 @@ class Prompt:
         """Play until the person leaves or, if nobody is human, until the match has ended."""
         if self.people:
             let_edit()
+        else:
+            self.roster.ready()  # else nobody would notice that they play weaker than they are until that is so
         sides = ", ".join(f"{side} {name}" for side, name in self.names.items())
         say(
             f"{self.rules.name}: {sides}." + (f" {self._how_to_move()} help lists the commands." if self.people else "")

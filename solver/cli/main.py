@@ -11,7 +11,7 @@ from solver.cli.console import GameType, command_errors, game_option, store_opti
 from solver.cli.progress_line import ProgressLine
 from solver.folders import find_store, partial_path, store_path
 from solver.games.board import BoardGame, cells_of
-from solver.games.lines import lines_only
+from solver.games.lines import Game
 from solver.games.score import MARGIN
 from solver.store.digests import compared, published_digest
 from solver.store.manifest import Manifest
@@ -130,10 +130,12 @@ def games(game: BoardGame[Any] | None) -> None:
         for name, about in games_with_names():
             click.echo(f"{name:12} {about}")
         return
-    lines = lines_only(game)
-    ends = "loses" if lines.misere else "wins"
-    click.echo(f"{game.name}: {game.cells} cells; whoever first completes one of {len(lines.lines)} lines {ends}:")
-    for line in lines.lines:
+    if not isinstance(game, Game):
+        click.echo(f"{game.name}: {game.cells} cells; whoever has more tiles on the full board wins.")
+        return
+    ends = "loses" if game.misere else "wins"
+    click.echo(f"{game.name}: {game.cells} cells; whoever first completes one of {len(game.lines)} lines {ends}:")
+    for line in game.lines:
         click.echo(" ".join(map(game.cell_name, cells_of(line))))
 
 
@@ -145,7 +147,7 @@ def bench(game: BoardGame[Any], as_json: bool) -> None:
     """Time both solvers on this machine, on one thread."""
     from solver.proof.bench import run_bench
 
-    results = run_bench(lines_only(game))
+    results = run_bench(game)
     if as_json:
         click.echo(json.dumps(results))
         return

@@ -10,23 +10,27 @@ import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from solver.duel.index import DuelIndex, first_page, last_layer, rank
 from solver.duel.search import DuelSearch
-from solver.errors import SolversDisagree
+from solver.errors import GameError, NotSettled, SolversDisagree
 from solver.games.board import cells_of
-from solver.games.duel import Duel
+from solver.games.duel import Duel, movers
 from solver.index.places import UNREACHED
 from solver.index.symmetry import Symmetry
 from solver.proof.plan import Plan
 from solver.proof.progress import Progress
 from solver.proof.proof import EMPTY_BOARD_LIMIT, Clock, Made, Proof, Solved, StoredPages, Summary, Use
 
-_TABLE_BITS = 24
-"""The size of the table that all searches share: 320 MB."""
+_TABLE_BITS = 22
+"""The size of the table that all searches share: 80 MB."""
+
+_SLICE = 2_000_000
+"""After so many nodes a search looks whether it is to stop."""
 
 _CHECKED_TILES = 3
 """Some positions with up to so many tiles less than the fullest are searched, too."""
@@ -37,7 +41,7 @@ _CHECKED = 4
 _SECONDS_A_SEARCH = {25: 0.01, 30: 0.05, 36: 0.7}
 """About how long one search takes, by the number of cells."""
 
-_SETS_A_CHUNK = 16
+_SETS_A_CHUNK = 8
 
 
 class BookLayer:
@@ -74,11 +78,13 @@ class BookProof(Proof[Made]):
         self._to_search, self._done = sum(map(len, self._layers[-1].members)), 0
         rate = places / (self._to_search * min(t for cells, t in _SECONDS_A_SEARCH.items() if cells >= game.cells) + 1)
         plan = Plan(places, places, places, 20 << _TABLE_BITS, 0, jobs, max(1, int(rate)), 1)
-        super().__init__(plan, use, jobs=jobs, **{**options, "sample": 0})
-        first = DuelSearch(game.neighbours, group, table_bits=_TABLE_BITS)
+        if options.pop("sample", None) is not None:
+            raise GameError(
+                f"{game.name} is too large for a sample: its store is a book, all of which is searched again"
+            )
+        super().__init__(plan, use, jobs=jobs, sample=0, **options)
         self._searches: SimpleQueue[DuelSearch] = SimpleQueue()
-        for _ in range(jobs):
-            self._searches.put(first.beside())
+        self._reporting = Lock()
 
     @property
     def fullest(self) -> list[list[tuple[int, int]]]:
@@ -87,16 +93,17 @@ class BookProof(Proof[Made]):
 
     def layers(self, pool: ThreadPoolExecutor, before: Solved | None) -> Iterator[BookLayer]:
         """Yield the layers, those of the fullest boards first."""
+        first = DuelSearch(self._rules.neighbours, self._group, table_bits=_TABLE_BITS)
+        for _ in range(self.jobs):
+            self._searches.put(first.beside())
         if before:
             self._restore(self._layers[before.number], before)
         yield from reversed(self._layers[: before.number if before else len(self._layers)])
 
     def chunks(self, layer: BookLayer) -> Iterator[Chunk]:
         """Yield the layer in chunks."""
-        sets = max(_SETS_A_CHUNK, 8192 >> layer.number)
-        step = sets if layer.number < len(self._layers) - 1 else 8192 >> layer.number
-        for start in range(0, len(layer.filled), step):
-            yield Chunk(start, min(start + step, len(layer.filled)))
+        for start in range(0, len(layer.filled), _SETS_A_CHUNK):
+            yield Chunk(start, min(start + _SETS_A_CHUNK, len(layer.filled)))
 
     def fill(self, layer: BookLayer, chunk: Chunk, summary: Summary, clock: Clock) -> StoredPages:
         """Find the margins of some filled sets' positions, by search or from their children, and count them."""
@@ -105,6 +112,8 @@ class BookProof(Proof[Made]):
         for row in range(chunk.start, chunk.stop):
             for x, o in layer.members[row]:
                 score = self._searched(x, o, summary) if deepest else self._best(layer, x, o)
+                if deepest:
+                    self._report()
                 places, orbit = self._copies(x, o)
                 layer.scores[row, places] = score
                 counts += (orbit, 1, score > 0, score == 0, score < 0, 0)
@@ -121,7 +130,7 @@ class BookProof(Proof[Made]):
         return StoredPages(self._rules.cells - layer.number, numbers, scores)
 
     def search_empty_board(self) -> str:
-        """Return in words that the empty board is not searched by itself: its margin follows from the others."""
+        """Search the empty board with an empty table, and return in words what that took."""
         search = DuelSearch(self._rules.neighbours, self._group)
         if search.score(0, 0, EMPTY_BOARD_LIMIT) is None:
             return f"given up after {EMPTY_BOARD_LIMIT:,} nodes"
@@ -141,18 +150,21 @@ class BookProof(Proof[Made]):
         search = self._searches.get()
         try:
             before = search.nodes
-            score = search.score(*((o, x) if (x | o).bit_count() % 2 else (x, o)))
+            while (score := search.score(*movers(x, o), _SLICE)) is None:
+                if self.stopping:
+                    raise NotSettled("the build is to stop")
             summary.nodes += search.nodes - before
             summary.checked += 1
-            self._done += 1
-            if self._done <= self._to_search:
-                places = self._layers[-1].scores.size * self._done // self._to_search
-                self.on_progress(Progress(self.phase, self._layers[-1].ply, places, self.plan.filled))
+            return score
         finally:
             self._searches.put(search)
-        if score is None:
-            raise SolversDisagree(f"board {str(self._rules.at(x, o))!r} was not searched to its end")
-        return score
+
+    def _report(self) -> None:
+        """Say that one more of the fullest boards was searched."""
+        with self._reporting:
+            self._done += 1
+            places = self._layers[-1].scores.size * self._done // self._to_search
+            self.on_progress(Progress(self.phase, self._layers[-1].ply, places, self.plan.filled))
 
     def _best(self, layer: BookLayer, x: int, o: int) -> int:
         """Return a position's margin for the side to move, from those of its children."""
@@ -160,8 +172,8 @@ class BookProof(Proof[Made]):
         best = -game.cells
         for cell in cells_of(game.legal(x, o)):
             red, green, _ = self._index.canonical(*game.after(x, o, cell)[:2])
-            own = green if following.number % 2 else red
-            best = max(best, -int(following.scores[following.row[red | green], rank(red | green, own)]))
+            place = rank(red | green, movers(red, green)[0])
+            best = max(best, -int(following.scores[following.row[red | green], place]))
         return best
 
     def _check(self, layer: BookLayer, chunk: Chunk, summary: Summary) -> None:
@@ -171,7 +183,7 @@ class BookProof(Proof[Made]):
         share = _CHECKED * (chunk.stop - chunk.start) / len(layer.filled)
         for x, o in rng.sample(members, min(len(members), int(share) + (rng.random() < share % 1))):
             filled = x | o
-            kept = int(layer.scores[layer.row[filled], rank(filled, o if layer.number % 2 else x)])
+            kept = int(layer.scores[layer.row[filled], rank(filled, movers(x, o)[0])])
             searched = self._searched(x, o, summary)
             if searched != kept:
                 raise SolversDisagree(
@@ -181,7 +193,7 @@ class BookProof(Proof[Made]):
 
     def _copies(self, x: int, o: int) -> tuple[list[int], int]:
         """Return the places of a canonical position, and how many positions are equal to it by symmetry."""
-        places = self._index.copies(x | o, o if (x | o).bit_count() % 2 else x)
+        places = self._index.copies(x | o, movers(x, o)[0])
         return places, len(self._group) // places.count(places[0])
 
     def _restore(self, layer: BookLayer, before: Solved) -> None:

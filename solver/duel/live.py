@@ -4,15 +4,19 @@ A small position is searched in plain Python, so that a fresh process answers at
 background as soon as somebody asks for more, and takes over when it is there.
 """
 
+import os
+import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from solver.duel.plain import GLANCE, PlainSearch
 from solver.errors import NotSettled
 from solver.games.board import BoardPosition, cells_of
-from solver.games.duel import Duel
+from solver.games.duel import Duel, movers
 from solver.games.score import outcome_of
 from solver.index.symmetry import Symmetry
 
@@ -28,6 +32,12 @@ _FEW = 9
 _NODES_A_LOOK_AT_THE_CLOCK = 50_000
 
 _TABLE_BITS = 21
+
+_SLICE = 0.1
+"""How many seconds plain Python searches at a time while compiled code is being loaded."""
+
+_ALL: "WeakSet[LiveDuel]" = WeakSet()
+"""Every live search of this process, so that a forked one can renew them."""
 
 
 class LiveDuel:
@@ -45,13 +55,14 @@ class LiveDuel:
         self._compiled: DuelSearch | None = None
         self._loading: threading.Thread | None = None
         self._searching = threading.Lock()
+        _ALL.add(self)
 
     def score(self, position: BoardPosition) -> int:
         """Return the margin for the side to move; raise NotSettled if it is not certain in time."""
         over = position.checked().score_if_over()
         if over is not None:
             return over
-        own, other = _sides(position.x, position.o)
+        own, other = movers(position.x, position.o)
         return self._bounds(own, other, -self.game.cells - 1, self.game.cells + 1, self.deadline())
 
     def knows(self, stones: int) -> bool:
@@ -77,7 +88,7 @@ class LiveDuel:
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """Return the first cell that keeps the position's margin, which is known; raise NotSettled if time is short."""
         for cell in cells_of(self.game.legal(x, o)):
-            if self._bounds(*_sides(*self.game.after(x, o, cell)[:2]), -score, -score + 1, deadline) <= -score:
+            if self._bounds(*movers(*self.game.after(x, o, cell)[:2]), -score, -score + 1, deadline) <= -score:
                 return cell
         raise NotSettled(f"board {str(self.game.at(x, o))!r} has no move of that margin")
 
@@ -86,7 +97,7 @@ class LiveDuel:
 
         Plain Python looks ahead a few plies, and no further until compiled code is there.
         """
-        own, other = _sides(x, o)
+        own, other = movers(x, o)
         with self._searching:
             if depth <= GLANCE or self._compiled is None:
                 return self._plain.glance(own, other, min(depth, GLANCE), seed)
@@ -104,7 +115,7 @@ class LiveDuel:
         with self._searching:
             compiled = self._compiled
             start = compiled.nodes if compiled else 0
-            scores = compiled.scores(*_sides(x, o), nodes // 2) if compiled else None
+            scores = compiled.scores(*movers(x, o), nodes // 2) if compiled else None
             if compiled and scores:
                 best = max(scores.values())
                 cells = [cell for cell, score in scores.items() if score == best]
@@ -113,7 +124,7 @@ class LiveDuel:
                 for cell in cells if len(cells) > 1 else ():
                     left = nodes - (compiled.nodes - start)
                     x_after, o_after, over = self.game.after(x, o, cell)
-                    replies = compiled.scores(*_sides(x_after, o_after), left) if left > 0 and not over else None
+                    replies = compiled.scores(*movers(x_after, o_after), left) if left > 0 and not over else None
                     dangers[cell] = _danger(list(replies.values())) if replies else (2.0, 0.0)
                 return min(cells, key=lambda cell: dangers.get(cell, (2.0, 0.0)))
         return self.think(x, o, self.game.cells, nodes // 2, seed)
@@ -123,18 +134,24 @@ class LiveDuel:
 
     def _score_of_move(self, x: int, o: int, cell: int, deadline: float) -> int:
         """Return the margin of a move, for the side that makes it."""
-        own, other = _sides(*self.game.after(x, o, cell)[:2])
+        own, other = movers(*self.game.after(x, o, cell)[:2])
         return -self._bounds(own, other, -self.game.cells - 1, self.game.cells + 1, deadline)
 
     def _bounds(self, own: int, other: int, low: int, high: int, deadline: float) -> int:
         """Return the margin for the side to move, or a bound of it; raise NotSettled at the deadline."""
-        empty = self.game.cells - (own | other).bit_count()
         with self._searching:
-            compiled = None if empty <= _FEW else self.compiled(deadline)
-            if compiled is None:
-                return self._plain.bounds(own, other, low, high, deadline)
+            if self.game.cells - (own | other).bit_count() > _FEW:
+                self.load()
+            while self._compiled is None:
+                loading = self._loading is not None and self._loading.is_alive()
+                until = min(deadline, monotonic() + _SLICE) if loading else deadline
+                try:
+                    return self._plain.bounds(own, other, low, high, until)
+                except NotSettled:
+                    if until == deadline:
+                        raise
             while True:
-                found = compiled.bounds(own, other, low, high, _NODES_A_LOOK_AT_THE_CLOCK)
+                found = self._compiled.bounds(own, other, low, high, _NODES_A_LOOK_AT_THE_CLOCK)
                 if found is not None:
                     return int(found)
                 if monotonic() > deadline:
@@ -154,9 +171,23 @@ class LiveDuel:
         return self._compiled
 
     def _load(self) -> None:
-        from solver.duel.search import DuelSearch  # only now: it takes longer than a small answer
+        import subprocess  # only now, like what follows: small answers need none of it
+
+        from solver.kernels.cache import is_cached
+
+        if not is_cached("duel/kernels.solve"):
+            command = [sys.executable, "-P", "-c", "import solver.duel.search"]
+            quiet = subprocess.DEVNULL
+            with suppress(OSError):  # a process of its own, so that what it compiles is there next time in any case
+                subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True).wait()
+        from solver.duel.search import DuelSearch
 
         self._compiled = DuelSearch(self.game.neighbours, self._group, table_bits=_TABLE_BITS)
+
+    def renew(self) -> None:
+        """Forget locks and threads, which a forked process does not have."""
+        self._searching = threading.Lock()
+        self._loading = None
 
 
 def _danger(replies: list[int]) -> tuple[float, float]:
@@ -166,6 +197,9 @@ def _danger(replies: list[int]) -> tuple[float, float]:
     return safe / len(replies), sum(replies) / len(replies) - best
 
 
-def _sides(x: int, o: int) -> tuple[int, int]:
-    """Return the tiles of the side to move, and the other's."""
-    return (o, x) if (x | o).bit_count() % 2 else (x, o)
+def _renew_all() -> None:
+    for live in list(_ALL):
+        live.renew()
+
+
+os.register_at_fork(after_in_child=_renew_all)

@@ -106,13 +106,11 @@ class PlainSearch:
         return Random(seed).choice(found)
 
     def _guess(self, own: int, other: int, alpha: int, beta: int, depth: int) -> int:
-        """Return an estimate of the margin, in tenths of a tile, for the side to move."""
+        """Return an estimate of the margin for the side to move, some plies ahead."""
         game = self._game
         empty = game.full & ~(own | other)
         if depth <= 0 or not empty:
-            mine, theirs = game.reach(own) & empty, game.reach(other) & empty
-            burden = (theirs.bit_count() - mine.bit_count()) * 4 if empty else 0
-            return 10 * (own.bit_count() - other.bit_count()) + burden
+            return game.estimate(own, other)
         best = -_FAR
         for _, mine_after, theirs_after in self._moves(own, other, empty):
             best = max(best, -self._guess(theirs_after, mine_after, -beta, -max(alpha, best), depth - 1))

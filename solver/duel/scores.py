@@ -5,7 +5,7 @@ from typing import cast
 from solver.duel.index import DuelIndex
 from solver.errors import BoardError, StoreError, StoreMismatch
 from solver.games.board import BoardPosition, cells_of
-from solver.games.duel import Duel
+from solver.games.duel import Duel, movers
 from solver.index.places import UNREACHED, Half
 from solver.store.store import Store
 
@@ -33,6 +33,10 @@ class DuelScores:
     def close(self) -> None:
         """Close the store and forget what was read: from now on, every question raises StoreError."""
         self.store.close()
+        self.forget()
+
+    def forget(self) -> None:
+        """Empty the cache."""
         self._pages.clear()
         self._page_bytes = 0
 
@@ -83,10 +87,13 @@ class DuelScores:
     def _score(self, x: int, o: int) -> int:
         """Return what the store has at a position's place."""
         filled = x | o
-        number, place = self.index.locate(filled, o if filled.bit_count() % 2 else x)
+        number, place = self.index.locate(filled, movers(x, o)[0])
         empty = self._game.cells - filled.bit_count()
         page = self._pages.get((empty, number))
-        return int((self._load(empty, number) if page is None else page)[place])
+        score = int((self._load(empty, number) if page is None else page)[place])
+        if score != UNREACHED and (abs(score) > self._game.cells or (score - self._game.cells) % 2):
+            raise self.store.damaged(f"it gives board {str(self._game.at(x, o))!r} the margin {score}")
+        return score
 
     def _load(self, empty: int, number: int) -> memoryview:
         """Read the record with a page, and cache all pages in it."""

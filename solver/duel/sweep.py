@@ -13,13 +13,13 @@ each: 872 million for 4x5.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from solver.errors import SolversDisagree
 from solver.games.duel import Duel
-from solver.games.lines import Game
 from solver.index.places import UNREACHED
 from solver.index.symmetry import Symmetry, orbit_counts
 from solver.kernels.bits import CHUNKS, WIDTH, bit_count, carried, fill_table, lowest
@@ -108,7 +108,23 @@ class Layer:
 
 def as_kernel_game(game: Duel, group: Sequence[Symmetry]) -> KernelGame:
     """Return the board as the kernels take it; its lines are the pairs of neighbours."""
-    return kernel_game(Game(game.name, game.rows, game.columns, game.pairs), group)
+    return kernel_game(game.as_lines, group)
+
+
+def solved_layers(game: Duel, group: Sequence[Symmetry]) -> list[Layer]:
+    """Return all layers with every margin filled in, on this thread alone."""
+    found = empty_layers(game, group)
+    for layer, following in pairwise(found):
+        layer.share_marks()
+        for chunk in layer.chunks():
+            layer.mark_children(chunk, following)
+    found[-1].share_marks()
+    known: Layer | None = None
+    for layer in reversed(found):
+        for chunk in layer.chunks():
+            layer.fill(chunk, known)
+        known = layer
+    return found
 
 
 def empty_layers(game: Duel, group: Sequence[Symmetry]) -> list[Layer]:

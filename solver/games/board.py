@@ -48,6 +48,8 @@ class BoardGame(ABC, Generic[P]):
     """The largest board of which a store can have every position."""
     examples: ClassVar[str]
     """Some games of this kind that can be solved."""
+    shipped: bool
+    """Whether a store of it comes with the program."""
     opponent: str
     """Who plays against a person, unless told otherwise."""
     quick_cells: ClassVar[int]

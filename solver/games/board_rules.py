@@ -11,6 +11,7 @@ from solver.errors import BoardError
 from solver.games.board import BoardGame, BoardPosition, cells_of
 from solver.games.board_text import parse
 from solver.games.rules import Outcome
+from solver.games.score import MARGIN
 
 P = TypeVar("P", bound=BoardPosition)
 
@@ -55,6 +56,11 @@ class BoardRules(Generic[P]):
     def marks(self) -> str:
         """The marks of the side that begins and of the other."""
         return self.game.marks
+
+    @property
+    def captures(self) -> bool:
+        """Whether moves capture, and tiles are counted at the end."""
+        return self.game.scale == MARGIN
 
     def start(self) -> BoardState[P]:
         """Return the empty board."""

@@ -37,6 +37,7 @@ class Game(BoardGame["Position"]):
     scale = PLIES
     solvable_cells = SOLVABLE_CELLS
     examples = "4,4,4 or 5,5,5"
+    shipped = False
     opponent = "oracle"
     quick_cells = 16
 

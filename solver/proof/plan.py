@@ -36,7 +36,7 @@ class Plan(NamedTuple):
     searched: int
     """The number of places in the pages of open halves: the rules decide the others."""
     stored: int
-    """The number of places where X is to move."""
+    """The number of places in the file: of games of lines, those where X is to move."""
     pages: int
     """Bytes for all halves, and for the pages of two layers, which is the most that are kept at once."""
     cells: int

@@ -156,6 +156,8 @@ class Proof(ABC, Generic[Made]):
             sample, self.budget = SAMPLE, NODES_A_PLY
         self.sample = sample
         """How many places of each ply are checked by search; None if all are."""
+        self.stopping = False
+        """Whether what goes on in other threads is to end soon, because nobody will use it."""
         self._use = use
         self.phase = phase
 
@@ -188,6 +190,7 @@ class Proof(ABC, Generic[Made]):
                     self.summary.add(summary)
                 self._require_covered()
             except BaseException:
+                self.stopping = True
                 pool.shutdown(cancel_futures=True)
                 raise
 

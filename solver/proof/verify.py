@@ -1,7 +1,7 @@
 """Verify a store from any origin: trust nothing in it, and report what was checked.
 
 First the file's structure is checked without LMDB's own reader, and every page against the seal. Then the
-game is solved again (solver/proof/prove.py) and compared record by record: each record must have the
+game is solved again (solver/proof/proof.py) and compared record by record: each record must have the
 right checksum, hold the halves that come next, and have exactly the pages that the sweep computes.
 At the end the counts and the digest must match the manifest.
 """
@@ -43,7 +43,7 @@ class Verdict:
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the verdict as lines of name and text."""
-        searched = f"{self.searched:,} places searched by alpha-beta"
+        searched = f"{self.searched:,} places searched"
         if self.abandoned:
             searched += f", {self.abandoned:,} given up as too long"
         return [

@@ -33,9 +33,6 @@ _SECONDS = 1.0
 _QUICK, _PATIENT = 0.0001, 0.02
 """How many seconds one search may take: up to so many positions, and beyond."""
 
-_ENDLESS = 1e6
-"""How many seconds a search of a board may take of which a store has only the first plies."""
-
 _EMPTY_BOARD_CELLS = 16
 """On boards of up to so many cells the empty board is searched, too, if that takes no more than _SECONDS."""
 
@@ -152,15 +149,21 @@ def evidence(game: BoardGame[Any], enough: Callable[[], bool]) -> Evidence:
     return [(x, o, score) for (x, o), score in found.items()]
 
 
-def _evidence_of_a_book(game: BoardGame[Any], plies: int, enough: Callable[[], bool], rng: random.Random) -> Evidence:
-    """Return the scores of a few random positions after so many plies, as many as can be searched until `enough`."""
-    kind = kind_of(game)
+def _evidence_of_a_book(
+    game: BoardGame[Any], plies: int, enough: Callable[[], bool], rng: random.Random
+) -> Evidence:  # fmt: skip
+    """Return the scores of random positions after so many plies: at least one, and as many as there is time for."""
+    kind, parent = kind_of(game), os.getppid()
+    search = kind.witness(game, kind.symmetries(game)[:1], _SECONDS)
     found: Evidence = []
     while not found or not enough():
         position = _random_game(game, rng)[plies]
-        with suppress(NotSettled):
-            search = kind.witness(game, kind.symmetries(game)[:1], _ENDLESS)
-            found.append((position.x, position.o, search.score(position)))
+        while os.getppid() == parent and not (found and enough()):
+            with suppress(NotSettled):  # what was found out is remembered, so that the search goes on where it was
+                found.append((position.x, position.o, search.score(position)))
+                break
+        if os.getppid() != parent:
+            break
     return found
 
 

@@ -33,7 +33,7 @@ _NODES_A_LOOK_AT_THE_CLOCK = 256
 
 
 class Search:
-    """A source of scores (oracle/source.py) that searches, and remembers what it has proved. Threads may share it."""
+    """A source of scores (solver/source.py) that searches, and remembers what it has proved. Threads may share it."""
 
     name = "search"
 

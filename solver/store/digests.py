@@ -1,7 +1,7 @@
 """Digests of whole stores: of one as it is, and of those that were built elsewhere, to compare it with.
 
 Published digests are in data/digests.toml, which is installed with the package: a table of digests by the names
-of games. Only games of rows, columns and k are in it, because another file may describe another game by a name.
+of games. No game that a file describes is in it, because another file may describe another game by that name.
 """
 
 import os
@@ -13,6 +13,7 @@ from typing import Any
 from solver.files import read_whole
 from solver.folders import shared_folders
 from solver.games.board import BoardGame
+from solver.games.lines import Game
 from solver.store.manifest import digest_of_layers, layer_digest
 from solver.store.record import page_digest
 from solver.store.store import Store
@@ -26,7 +27,7 @@ def content_digest(store: Store) -> str:
 
 def published_digest(game: BoardGame[Any]) -> str | None:
     """Return the published digest of a game's store; None if there is none."""
-    return _digests().get(game.name) if game.name[:1].isdigit() else None
+    return _digests().get(game.name) if game.name[:1].isdigit() or not isinstance(game, Game) else None
 
 
 def compared(game: BoardGame[Any], digest: str) -> str:

@@ -9,7 +9,7 @@ It is the file `<store>.partial`, locked by the build that writes it. It holds e
 The first entry has the key `begin` and names the format, the game and its symmetries, as JSON. Then come
 the records of each layer exactly as the store will have them, and after each layer's records an entry
 with the key `layer`: its number (`layer`), the number of records, their digest and the summary of
-the proof (solver/proof/prove.py), as JSON.
+the proof (solver/proof/proof.py), as JSON.
 
 A build that finds a journal of its game reads it from the front, accepts every layer up to the first
 that is incomplete or damaged, and cuts off the rest. It refuses any other file in this place and leaves

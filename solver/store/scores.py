@@ -22,7 +22,7 @@ _O_TO_MOVE_SCORES = 1 << 16
 
 
 class Scores:
-    """A source of scores (oracle/source.py) that answers from a store and caches what it has read.
+    """A source of scores (solver/source.py) that answers from a store and caches what it has read.
 
     Threads may share it, and so may a process forked from the one that opened the store.
     """

@@ -1,6 +1,6 @@
 """Look-ups in a large store beside those in the 4x4 one: cold records, and whole queries, in turns.
 
-Usage: python tests/bench/bench_probe.py --game 5,5,5 [--store PATH] [--positions 2000] [--rounds 9]
+Usage: python tests/bench/bench_probe.py --game 5,5,5 (or duel,4,5) [--store PATH] [--positions 2000] [--rounds 9]
 
 Positions are drawn by random play. A cold look-up is the first one into its record in a store that was
 just opened, so that the record is read and unpacked; the file itself is as warm as the system keeps it.
@@ -14,15 +14,14 @@ import sys
 from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
+from typing import Any
 
 from solver.advice import with_advice
 from solver.errors import Ttt4Error
 from solver.folders import store_path
-from solver.games.board import DEFAULT_GAME
-from solver.games.lines import Game
+from solver.games.board import DEFAULT_GAME, BoardGame, BoardPosition
 from solver.games.notation import parse_game
-from solver.games.position import Position
-from solver.store.scores import Scores
+from solver.kinds import kind_of
 from solver.store.store import Store
 
 
@@ -38,13 +37,13 @@ def main() -> None:
 
     for game, path in stores.items():
         times = cold(game, path, options.positions)
-        for mover in "XO":
+        for mover in game.marks:
             some = [1e6 * seconds for position, seconds in times if position.mover == mover]
             print(
                 f"{game.name}, {mover} to move: a cold look-up takes {median(some):.0f} us, "
                 f"90 of 100 less than {quantiles(some, n=10)[-1]:.0f}, at most {max(some):.0f}"
             )
-    rng, seconds = random.Random(3), {game: [] for game in stores}  # type: dict[Game, list[float]]
+    rng, seconds = random.Random(3), {game: [] for game in stores}  # type: dict[BoardGame[Any], list[float]]
     for _ in range(options.rounds):
         for game, path in stores.items():
             seconds[game].append(query(game, path, drawn(game, rng, 5)))
@@ -54,9 +53,9 @@ def main() -> None:
     print(f", {ratio:.2f} times")
 
 
-def drawn(game: Game, rng: random.Random, stones: int) -> Position:
+def drawn(game: BoardGame[Any], rng: random.Random, stones: int) -> BoardPosition:
     """A position that random play reaches, with so many stones or fewer."""
-    position = Position(game)
+    position = game.at(0, 0)
     while position.stones < stones and not position.over:
         after = position.play(rng.choice(position.legal))
         if after.over:
@@ -65,11 +64,11 @@ def drawn(game: Game, rng: random.Random, stones: int) -> Position:
     return position
 
 
-def cold(game: Game, path: str, count: int) -> list[tuple[Position, float]]:
+def cold(game: BoardGame[Any], path: str, count: int) -> list[tuple[BoardPosition, float]]:
     """Seconds that the first look-up into a record takes."""
     rng, times = random.Random(1), []
     with Store(path, game) as store:
-        scores = Scores(store)
+        scores: Any = kind_of(game).scores(store, 0.0)[0]
         for _ in range(count):
             position = drawn(game, rng, rng.randrange(1, game.cells))
             scores.forget()
@@ -79,7 +78,7 @@ def cold(game: Game, path: str, count: int) -> list[tuple[Position, float]]:
     return times
 
 
-def query(game: Game, path: str, position: Position) -> float:
+def query(game: BoardGame[Any], path: str, position: BoardPosition) -> float:
     command = [Path(sys.executable).with_name("ttt4-query"), str(position), "--game", game.notation, "--store", path]
     start = perf_counter()
     subprocess.run(command, check=True, capture_output=True)

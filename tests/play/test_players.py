@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from play.players.player import BEST_LEVEL, KINDS, Player, PlayerError, chosen, read_player
 from play.players.roster import Roster
-from solver.errors import BoardError, GameError
+from solver.errors import BoardError
 from solver.games.board_rules import BoardState
 from solver.games.line_rules import LineRules, LineState
 from solver.games.lines import Game
@@ -396,5 +396,5 @@ class Other:
 
 @pytest.mark.parametrize("kind", ["oracle", "oracle:3", "first", "search", "rules"])
 def test_players_of_boards_refuse_another_game_in_a_line(kind: str) -> None:
-    with pytest.raises(GameError, match=r"^only games (of lines|on a board) have .*, and other:Game is not one$"):
+    with pytest.raises(PlayerError, match=r"^only games (of lines|on a board) have .*, and other:Game is not one$"):
         Roster(Other()).player(kind, 0)  # type: ignore[arg-type]

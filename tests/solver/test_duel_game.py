@@ -2,6 +2,7 @@
 
 import random
 from itertools import pairwise, product
+from math import inf
 from typing import Any
 
 import naive
@@ -11,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.duel.index import DuelIndex, page_size, rank, unrank
+from solver.duel.plain import PlainSearch
 from solver.errors import BoardError, GameError
 from solver.games.board import require_solvable
 from solver.games.board_text import after_moves, as_position, parse
-from solver.games.duel import Duel, DuelPosition
+from solver.games.duel import Duel, DuelPosition, movers
 from solver.games.notation import parse_game
 from solver.games.score import MARGIN
 from solver.index.symmetry import image
@@ -509,8 +511,19 @@ def test_any_subgroup_of_the_symmetries_will_do() -> None:
     assert DuelIndex(game, group).locate(0b100000000, 0) == (0, 0)
 
 
-def test_what_is_promising_for_one_side_is_as_unpromising_for_the_other() -> None:
-    for board in ("R../.../..G", ".../.R./..G", "RG./GG./...", "..R/.R./G.."):
-        position = parse(Duel(3, 3), board)
-        one, other = (position.game.promise(position.x, position.o, side) for side in (0, 1))
-        assert one == -other
+def test_a_promising_move_loses_less_than_an_unpromising_one() -> None:
+    game, rng = Duel(3, 4), random.Random(1)
+    search, lost = PlainSearch(game), {True: 0, False: 0}
+    for _ in range(200):
+        position = game.at(0, 0)
+        for _ in range(rng.randrange(3, 9)):
+            position = position.play(rng.choice(position.legal))
+        mover, margins, promises = position.stones % 2, {}, {}
+        for cell in position.legal:
+            x, o, _ = game.after(position.x, position.o, cell)
+            margins[cell] = -search.bounds(*movers(x, o), -99, 99, inf)
+            promises[cell] = game.promise(x, o, mover)
+        best = max(margins.values())
+        for most in (True, False):
+            lost[most] += best - margins[(max if most else min)(promises, key=promises.__getitem__)]
+    assert 2 * lost[True] < lost[False], lost
