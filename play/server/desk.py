@@ -42,6 +42,8 @@ class Desk:
         self.own = {rules.name: rules for rules in own}
         self._stored: dict[str, Roster] = {}
         self._searching: OrderedDict[str, Roster] = OrderedDict()
+        self._books: dict[str, str] = {}
+        """The paths of stores that have only the first moves of a game, so that the rest has to be searched."""
         self.rules: Callable[[str], Rules[Any]] = lru_cache(256)(self._rules)
 
     def close(self) -> None:
@@ -54,7 +56,7 @@ class Desk:
         return board_of(self.rules(name), "positions to look up")
 
     def stored(self, rules: Rules[Any]) -> Roster | None:
-        """Return the players of a game that has a store; None if it has none."""
+        """Return the players of a game that has a store of every position; None if it has none."""
         roster = self._stored.get(rules.name)
         return roster or self._opened(rules)
 
@@ -62,7 +64,9 @@ class Desk:
         """Return the players of a game, who search live where there is no store."""
         roster = self.stored(rules) or self._searching.get(rules.name)
         if roster is None:
-            roster = self._searching[rules.name] = Roster(rules, live=True, seconds=self.settings[2])
+            book = self._books.get(rules.name)
+            roster = Roster(rules, book, live=book is None, seconds=self.settings[2])
+            self._searching[rules.name] = roster
             if len(self._searching) > _ROSTERS:
                 self._searching.popitem(last=False)[1].__exit__()
         return roster
@@ -110,15 +114,24 @@ class Desk:
 
     def _opened(self, rules: Rules[Any]) -> Roster | None:
         store, live, seconds = self.settings
-        if live or not isinstance(rules, BoardRules) or rules.game.cells > rules.game.solvable_cells:
+        if (
+            live
+            or rules.name in self._books
+            or not isinstance(rules, BoardRules)
+            or rules.game.cells > rules.game.solvable_cells
+        ):
             return None
         path = find_store(rules.game, store)
         if not os.path.exists(path):
             return None
         roster = Roster(rules, path, seconds=seconds)
         try:
-            roster.oracle()
+            whole = roster.oracle().source == "store"
         except StoreMismatch:  # one file was named for all games, and is another's
+            return None
+        if not whole:
+            self._books[rules.name] = path
+            roster.__exit__()
             return None
         self._stored[rules.name] = roster
         return roster

@@ -1,9 +1,22 @@
 """The table of all operations: requests are routed by it, and the documentation is made from it."""
 
+from play.server import duel_rest
 from play.server.api import Api
 from play.server.operations import Operation, Parameter, Table
-from play.server.requests import Batch, Begin, MoveStep, Step, Undo
-from play.server.shapes import Analysis, Error, GameFacts, GameListed, Match, Puzzle, Review, Seated, StepTaken
+from play.server.requests import AskMachine, Batch, Begin, MoveStep, PlaceTile, StartGame, Step, Undo
+from play.server.shapes import (
+    Analysis,
+    Error,
+    GameFacts,
+    GameListed,
+    GameState,
+    Match,
+    Puzzle,
+    Review,
+    Seated,
+    Square,
+    StepTaken,
+)
 
 _BOARD = "X.../.O../..../...."
 _GAME = Parameter(
@@ -91,6 +104,31 @@ OPERATIONS = (
         "Last-Event-ID, or after=VERSION, resumes after that version.",
         {200: str}, problems=(404, 503), everywhere=True,
         query={"after": Parameter("The version after which to go on.", schema={"type": "integer", "minimum": 0})},
+    ),
+    Operation(
+        "POST", "/game/start", duel_rest.start_game,
+        "Start a game of Infinity Grid Duel. In the mode `PvP` people play both sides; in `PvAI` a person is R and a "
+        "machine G, at a `level` from 0 to 10. Whoever knows the game's `id` may play it. To watch, it is a match of "
+        "/api/matches like any other.",
+        {201: GameState}, body=StartGame, example={"mode": "PvAI", "rows": 6, "columns": 6, "level": 5},
+        problems=(503,),
+    ),
+    Operation(
+        "GET", "/game/state/{id}", duel_rest.game_state,
+        "A game of the duel as it stands. A `timestamp` is in milliseconds since 1970, a whole second.",
+        {200: GameState}, problems=(404,), everywhere=True,
+    ),
+    Operation(
+        "POST", "/game/move", duel_rest.make_move,
+        "Make a move of R or G. Rows and columns count from 0. With a `version` the move is refused if the game has "
+        "gone on, and with an `id` of yours a request that was answered before gets the same answer again.",
+        {200: GameState}, body=PlaceTile, problems=(404, 409, 503),
+        example={"gameId": "0123456789abcdef", "player": "R", "row": 1, "col": 1, "version": 0},
+    ),
+    Operation(
+        "POST", "/ai/move", duel_rest.machine_move,
+        "Let the machine make its move, and say where. It moves only when it is asked, and once however often it is.",
+        {200: Square}, body=AskMachine, example={"gameId": "0123456789abcdef"}, problems=(404, 409, 503),
     ),
 )  # fmt: skip
 TABLE = Table(OPERATIONS)

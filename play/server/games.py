@@ -12,6 +12,7 @@ from solver.store.sealed import signed_for
 
 OFFERED = (
     "4,4,4", "3,3,3", "4,4,3", "4,5,4", "5,5,4", "5,5,5", "6,7,4", "8,8,5", "15,15,5", "3,3,3,misere", "4,4,4,misere",
+    "duel", "duel,4,4",
 )  # fmt: skip
 """The boards that are listed; any other can be asked for."""
 

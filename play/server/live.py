@@ -12,7 +12,7 @@ from typing import Any
 
 from play.match import Match
 from play.players.player import Player, read_player
-from play.records.json_form import event_dict, event_from, record_as_dict
+from play.records.json_form import captures, event_dict, event_from, record_as_dict
 from play.records.text import Record
 from play.server.problems import Problem
 from play.session import Session
@@ -30,6 +30,7 @@ class LiveMatch:
         self.first: dict[str, Any] = json.loads(entries[0])
         self.players: dict[str, str] = self.first["players"]
         self.people = {side for side, name in self.players.items() if read_player(name).kind == "human"}
+        self.mode: str | None = self.first.get("mode")
         board = self.first.get("board")
         self.match: Match[Any] = Match(rules, set_up(rules, board) if board else None)
         self.changing = asyncio.Lock()
@@ -38,7 +39,7 @@ class LiveMatch:
         self.undo_asked_by: str | None = None
         self.rematch: str | None = None
         self.asked: set[tuple[str, str]] = set()
-        self.machine: asyncio.Task[None] | None = None
+        self.machine: asyncio.Task[Any] | None = None
         self.used = time.monotonic()
         self.size = 0
         self._notices = 0
@@ -60,6 +61,11 @@ class LiveMatch:
     def machine_to_move(self) -> bool:
         """Whether a machine's move is due."""
         return self.match.to_move is not None and self.match.to_move not in self.people
+
+    @property
+    def waits(self) -> bool:
+        """Whether its machine moves only when somebody asks: so in the games of play/server/duel_rest.py."""
+        return self.mode is not None
 
     @property
     def idle(self) -> bool:
@@ -117,11 +123,13 @@ class LiveMatch:
         self._whole = None
         self.ring()
 
-    def told(self, by: str, ident: str, event: str, move: str | None = None) -> bytes | None:
-        """Return the step that a player's request has led to already; None if it was not made before.
+    def told(self, by: str, ident: str | None, event: str, move: str | None = None) -> bytes | None:
+        """Return the step that a player's request has led to already; None if it was not made before, or has no id.
 
         Raise Problem if the same id was used for another request.
         """
+        if ident is None:
+            return None
         version, *before = self._ids.get((by, ident), (0, event, move))
         if before != [event, move]:
             raise Problem(409, "id-reused", f"the id {ident!r} was used for another step: give each its own")
@@ -142,6 +150,7 @@ class LiveMatch:
             "legal": [] if match.given_up else [rules.write(move) for move in rules.legal(match.state)],
             "outcome": outcome and outcome._asdict(),
             "ending": _ending(rules, match.state),
+            **captures(match),
         }
 
 

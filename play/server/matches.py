@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from play.match import TOOK_BACK
-from play.players.player import PlayerError, read_player
+from play.players.player import PlayerError, read_player, require_player_of
 from play.server.desk import Desk, served_player
 from play.server.live import LiveMatch
 from play.server.log import ID_BYTES, MOST_MATCHES, Log
@@ -26,7 +26,6 @@ from play.server.worker import Worker
 from play.session import Session
 from solver.advice import with_advice
 from solver.errors import Ttt4Error
-from solver.games.line_rules import LineRules
 from solver.games.rules import Rules, set_up
 
 MOST_EVENTS = 2_500
@@ -96,8 +95,8 @@ class Matches:
         for threads in (self._quick, self._searching):
             threads.shutdown(wait=False, cancel_futures=True)
 
-    async def begin(self, game: str, players: dict[str, str], board: str | None) -> LiveMatch:
-        """Begin a match."""
+    async def begin(self, game: str, players: dict[str, str], board: str | None, mode: str | None = None) -> LiveMatch:
+        """Begin a match, in the mode of a game of play/server/duel_rest.py if it is one."""
         rules = self.desk.rules(game)
         unknown = players.keys() - set(rules.sides)
         if unknown:
@@ -108,11 +107,9 @@ class Matches:
             raise Problem(400, "bad-player", "no seat is a person's: let at least one player be human")
         if board is not None:
             board = rules.encode(set_up(rules, board))
-        if not isinstance(rules, LineRules):
-            for name in named.values():
-                if read_player(name).kind not in ("human", "random"):
-                    raise PlayerError(f"player {name!r} is for games of lines, and {rules.name} is not one")
-        return await self._begin(secrets.token_bytes(ID_BYTES), rules, named, board)
+        for name in named.values():
+            require_player_of(rules, name)
+        return await self._begin(secrets.token_bytes(ID_BYTES), rules, named, board, mode)
 
     async def rematch(self, live: LiveMatch, side: str) -> tuple[LiveMatch, str]:
         """Return the match that follows one that has ended, and the asker's new side: each takes the next one's."""
@@ -150,16 +147,28 @@ class Matches:
         return token_of(self.log.secret, live.ident, side)
 
     async def change(
-        self, live: LiveMatch, version: int, act: Callable[[Session], None], by: str, ident: str, event: str,
-        move: str | None = None,
+        self, live: LiveMatch, version: int | None, act: Callable[[Session], None], by: str, ident: str | None,
+        event: str, move: str | None = None,
     ) -> bytes:  # fmt: skip
-        """Let a player change a match; return the step, or the one that the same request has led to before."""
+        """Let a player change a match; return the step, or the one that the same request has led to before.
+
+        Without a version the change is one to the match as it stands, and without an id no request is the same.
+        """
         async with live.changing:
             told = live.told(by, ident, event, move)
             if told is not None:
                 return told
-            require_version(live, version)
+            if version is not None:
+                require_version(live, version)
             return await self._made(live, act, by, ident, event, move)
+
+    async def ask_machine(self, live: LiveMatch) -> bytes:
+        """Let the machine whose turn it is, and which nobody else has asked, make its move, and return the step."""
+        version = live.version
+        live.machine = asyncio.create_task(self._machine_moves_if_asked(live))
+        if not await asyncio.shield(live.machine):  # whoever asked may be gone before it has moved
+            raise stale(live)
+        return live.steps[version]
 
     async def undo(
         self, live: LiveMatch, version: int, side: str, ident: str, agree: bool | None
@@ -195,8 +204,9 @@ class Matches:
         return live.draft({side: Machine(self, live, side) for side in live.rules.sides if side not in live.people})
 
     async def _made(
-        self, live: LiveMatch, act: Callable[[Session], None], by: str, ident: str, event: str, move: str | None = None
-    ) -> bytes:
+        self, live: LiveMatch, act: Callable[[Session], None], by: str, ident: str | None, event: str,
+        move: str | None = None,
+    ) -> bytes:  # fmt: skip
         """Make a change, with the match's lock held, and return its step."""
         draft = self.draft(live)
         act(draft)
@@ -227,12 +237,15 @@ class Matches:
             self._loaded.pop(live.ident, None)
             raise no_match(live.name)
 
-    async def _begin(self, ident: bytes, rules: Rules[Any], players: dict[str, str], board: str | None) -> LiveMatch:
+    async def _begin(
+        self, ident: bytes, rules: Rules[Any], players: dict[str, str], board: str | None, mode: str | None = None
+    ) -> LiveMatch:
         if self._count >= MOST_MATCHES:
             self._count = await asyncio.to_thread(self._drop_old)
             if self._count >= MOST_MATCHES:
                 raise Problem(503, "too-many-matches", "too many matches are kept: try again later", wait=60.0)
         first = {"game": rules.name, "players": players, "board": board, "created": int(time.time())}
+        first |= {"mode": mode} if mode else {}
         if await self.log.append(ident, 0, [json.dumps(first).encode()]):
             self._count += 1
         return self.find(ident.hex())
@@ -257,7 +270,7 @@ class Matches:
                 del self._loaded[ident]
 
     def _let_machine_move(self, live: LiveMatch) -> None:
-        if live.machine_to_move and live.machine is None:
+        if live.machine_to_move and live.machine is None and not live.waits:
             live.machine = asyncio.create_task(self._machine_moves(live))
 
     async def _machine_moves(self, live: LiveMatch) -> None:
@@ -275,7 +288,14 @@ class Matches:
         finally:
             live.machine = None
 
-    async def _machine_moves_once(self, live: LiveMatch) -> None:
+    async def _machine_moves_if_asked(self, live: LiveMatch) -> bool:
+        try:
+            return await self._machine_moves_once(live)
+        finally:
+            live.machine = None
+
+    async def _machine_moves_once(self, live: LiveMatch) -> bool:
+        """Let a machine make its move; return False if the match has gone on meanwhile."""
         draft, version, side = self.draft(live), live.version, live.match.to_move or ""
         threads = self._searching if searches(self.desk, live.rules, live.players[side]) else self._quick
         try:
@@ -284,8 +304,9 @@ class Matches:
         except PlayerError as error:
             draft.forfeit(side, error)
         async with live.changing:
-            if live.version == version:  # else a person has taken a move back, or resigned
-                await self._written(live, live.entries_of(draft, None, None))
+            if live.version != version:  # a person has taken a move back, or resigned
+                return False
+            return await self._written(live, live.entries_of(draft, None, None))
 
     async def _watch(self) -> None:
         """Take over what other servers write to the same log."""
@@ -332,7 +353,7 @@ def has_searcher(desk: Desk, live: LiveMatch) -> bool:
 def searches(desk: Desk, rules: Rules[Any], player: str) -> bool:
     """Tell whether a player of a game has to search for its moves, which takes long."""
     kind = read_player(player).kind
-    return kind == "search" or (kind in ("oracle", "first") and desk.stored(rules) is None)
+    return kind in ("search", "mcts") or (kind in ("oracle", "first") and desk.stored(rules) is None)
 
 
 def no_match(name: str) -> Problem:

@@ -12,6 +12,7 @@ from play.server.events import MOST_FROM_ONE, MOST_STREAMS
 from play.server.log import MOST_MATCHES
 from play.server.matches import KEPT_DAYS, MOST_EVENTS, UNPLAYED_DAYS
 from play.server.operations import Operation, Parameter
+from play.server.requests import AskMachine
 from play.server.shapes import Error
 from solver import __version__
 
@@ -27,8 +28,8 @@ _PROBLEMS = {
     401: "The token is missing, or is not of a seat in this match.",
     403: "The request comes from a page of another origin.",
     404: "There is no such match, no such game, or no such puzzle.",
-    409: "It does not hold: the match has ended, or has another version (then `match` is it as it stands); or the "
-    "game has no store that could tell.",
+    409: "It does not hold: the match has ended, or has another version (then `match` or `state` is it as it stands); "
+    "or it is not the machine's turn; or the game has no store that could tell.",
     500: "The game's store cannot be used.",
     503: "Too much is going on: try again when Retry-After says.",
 }
@@ -54,16 +55,11 @@ def document(operations: Sequence[Operation], allowance: Allowance) -> bytes:
             shapes += shape if isinstance(shape, tuple) else [shape] if shape is not None else []
     schemas, components = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     schema_of = {str(shape): schema for shape, schema in zip(shapes, schemas, strict=True)}
-    links = {
-        operation.name: {"operationId": operation.name, "parameters": {"id": "$response.body#/id"}}
-        for operation in operations
-        if "{id}" in operation.path
-    }
     paths: dict[str, Any] = {}
     for operation in operations:
         described = paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation, schema_of)
         if 201 in operation.answers:
-            described["responses"]["201"]["links"] = links
+            described["responses"]["201"]["links"] = _links(operation, operations)
     whole = {
         "openapi": "3.1.0",
         "info": {
@@ -76,6 +72,18 @@ def document(operations: Sequence[Operation], allowance: Allowance) -> bytes:
         "components": {"schemas": components, "securitySchemes": {"seat": {"type": "http", "scheme": "bearer"}}},
     }
     return json.dumps(whole).encode()
+
+
+def _links(begun: Operation, operations: Sequence[Operation]) -> dict[str, Any]:
+    """Return what can be asked about a match that an operation has begun, by nothing but its id, in its own part."""
+    ident, root = "$response.body#/id", begun.path.split("/")[1]
+    links: dict[str, Any] = {}
+    for each in operations:
+        if "{id}" in each.path and each.path.split("/")[1] == root:
+            links[each.name] = {"operationId": each.name, "parameters": {"id": ident}}
+        elif root == "game" and each.body is AskMachine:
+            links[each.name] = {"operationId": each.name, "requestBody": {"gameId": ident}}
+    return links
 
 
 def _described(operation: Operation, schema_of: dict[str, Any]) -> dict[str, Any]:

@@ -53,11 +53,12 @@ class Operation:
     method: str
     path: str
     run: Callable[[Any, Request], Awaitable[Reply | None]]
-    """A method of the API's; it returns None if it has answered itself."""
+    """A method of the API's, or a function that takes the API; it returns None if it has answered itself."""
     about: str
     answers: Mapping[int, Any]
     """What each status that is no error answers with: a type, or a tuple of the types that a list may hold."""
-    body: type | None = None
+    body: Any = None
+    """The type of the body that it takes, or a union of such types."""
     example: Any = None
     query: Mapping[str, Parameter] = field(default_factory=dict)
     problems: tuple[int, ...] = ()

@@ -1,13 +1,15 @@
 """What requests may send: the shapes of their bodies, and how a body is read."""
 
 from collections.abc import Collection
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
 
+from play.players.player import BEST_LEVEL
 from play.server.problems import Problem
 from solver.games.board import DEFAULT_GAME
+from solver.games.duel import DEFAULT_SIZE, LONGEST_SIDE
 from solver.text import shown
 
 MOST_BYTES = 64 << 10
@@ -24,6 +26,11 @@ LONGEST_SEED = 80
 
 T = TypeVar("T")
 Short = Annotated[str, msgspec.Meta(max_length=80)]
+Version = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+OwnId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+Side = Annotated[int, msgspec.Meta(ge=2, le=LONGEST_SIDE)]
+Index = Annotated[int, msgspec.Meta(ge=0, lt=LONGEST_SIDE)]
+"""A row or a column that some board has."""
 
 
 class Batch(msgspec.Struct, forbid_unknown_fields=True):
@@ -44,8 +51,8 @@ class Begin(msgspec.Struct, forbid_unknown_fields=True):
 class Step(msgspec.Struct, forbid_unknown_fields=True):
     """A step in a match: the version it is about, and the sender's own id, by which a retry is known."""
 
-    version: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
-    id: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+    version: Version
+    id: OwnId
 
 
 class MoveStep(Step, forbid_unknown_fields=True):
@@ -58,6 +65,44 @@ class Undo(Step, forbid_unknown_fields=True):
     """Take back one's last move, which another person has to allow; or allow that (`agree`), or not."""
 
     agree: bool | None = None
+
+
+class StartPvP(msgspec.Struct, forbid_unknown_fields=True, tag_field="mode", tag="PvP"):
+    """A game of the duel between two people, and the size of its board."""
+
+    rows: Side = DEFAULT_SIZE[0]
+    columns: Side = DEFAULT_SIZE[1]
+
+
+class StartPvAI(StartPvP, forbid_unknown_fields=True, tag="PvAI"):
+    """A game of the duel between a person, who is R, and a machine, and how strong that is."""
+
+    level: Annotated[int, msgspec.Meta(ge=0, le=BEST_LEVEL)] | None = None
+
+    @property
+    def machine(self) -> str:
+        """The machine's name among the players."""
+        return "search" if self.level is None else f"search:{self.level}"
+
+
+StartGame: Any = StartPvP | StartPvAI
+
+
+class PlaceTile(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """A move in a game of the duel; with a version, only if that is the game's, and with an id, only once."""
+
+    game_id: Short
+    player: Literal["R", "G"]
+    row: Index
+    col: Index
+    version: Version | None = None
+    id: OwnId | None = None
+
+
+class AskMachine(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """A game of the duel whose machine is to move."""
+
+    game_id: Short
 
 
 async def read_body(scope: Any, receive: Any) -> bytes:
@@ -74,9 +119,20 @@ async def read_body(scope: Any, receive: Any) -> bytes:
 def decoded(body: bytes, shape: type[T]) -> T:
     """Return a body as what it has to be; raise Problem, with what is wrong, if it is something else."""
     try:
-        return msgspec.json.decode(body, type=shape)
+        try:
+            return msgspec.json.decode(body, type=shape)
+        except msgspec.ValidationError:
+            return msgspec.convert(_with_integers(msgspec.json.decode(body)), shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, "bad-body", f"cannot read the body: {shown(str(error), 160)[1:-1]}") from error
+
+
+def _with_integers(body: Any) -> Any:
+    """Return a body with integers for its fields such as 3.0, which JSON Schema, and so the document, calls one."""
+    if not isinstance(body, dict):
+        return body
+    whole = {name: int(value) for name, value in body.items() if isinstance(value, float) and value.is_integer()}
+    return body | whole
 
 
 def words_of(query: bytes, allowed: Collection[str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The shapes of answers, for the documentation: what each field of the JSON is."""
 
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, get_type_hints
 
 import msgspec
 
@@ -37,6 +37,7 @@ class Error(TypedDict):
     message: str
     statusCode: int
     match: NotRequired["Match"]
+    state: NotRequired["GameState"]
 
 
 class GameListed(TypedDict):
@@ -47,6 +48,7 @@ class GameListed(TypedDict):
     columns: NotRequired[int]
     cells: int | None
     misere: NotRequired[bool]
+    scale: NotRequired[Literal["plies", "margin"]]
     about: str
     store: bool
 
@@ -55,13 +57,15 @@ class StoreFacts(TypedDict):
     """What a store says of itself."""
 
     game: str
-    misere: bool
+    misere: NotRequired[bool]
     cells: int
-    lines: int
+    lines: NotRequired[int]
     symmetries: int
     reachable: int
     canonical: int
     outcome: str
+    score: int
+    scale: Literal["plies", "margin"]
     plies_to_end: int | None
     digest: str
     format: int
@@ -77,6 +81,7 @@ class GameFacts(TypedDict):
     rows: NotRequired[int]
     columns: NotRequired[int]
     misere: NotRequired[bool]
+    scale: NotRequired[Literal["plies", "margin"]]
     squares: NotRequired[list[int]]
     cell_names: NotRequired[list[str]]
     lines: NotRequired[list[list[str]]]
@@ -110,6 +115,7 @@ class Standing(TypedDict):
     legal: list[str]
     outcome: Outcome | None
     ending: list[str]
+    captured: NotRequired[list[int]]
 
 
 class StepTaken(Standing, Event):
@@ -156,3 +162,32 @@ class Review(TypedDict):
     moves: list[Graded]
     turning_point: int | None
     exact: bool
+
+
+class Placed(TypedDict):
+    """A move of the duel: who made it, where, when, in milliseconds since 1970, and how many tiles it captured."""
+
+    player: Literal["R", "G"]
+    row: int
+    col: int
+    timestamp: int
+    capturedCount: int
+
+
+class GameState(TypedDict):
+    """A game of the duel; nobody is to move when it is over."""
+
+    id: str
+    board: list[list[Literal[0, "R", "G"]]]
+    currentPlayer: Literal["R", "G"] | None
+    mode: Literal["PvP", "PvAI"]
+    winner: Literal["R", "G", "draw"] | None
+    moveHistory: list[Placed]
+    version: int
+
+
+class Square(TypedDict):
+    """Where a machine has moved."""
+
+    row: int
+    col: int

@@ -235,7 +235,7 @@ def test_every_game_that_is_listed_is_served(server: Served) -> None:
     assert [game["name"] for game in listed if game["store"]] == ["4,4,4"], "the store that is named is of no other"
     for game in listed:
         facts = server.get(f"/api/games/{quote(game['name'])}").json
-        shape = {name: facts[name] for name in ("name", "rows", "columns", "cells", "misere")}
+        shape = {name: facts[name] for name in ("name", "rows", "columns", "cells", "misere", "scale")}
         assert game == shape | {"about": game["about"], "store": facts["store"] is not None}
         assert facts["cells"] <= LARGEST_BOARD
 

@@ -21,9 +21,8 @@ DOCUMENT = json.loads(document(OPERATIONS, Allowance()))
 METHODS = ["get", "head", "post", "put", "delete", "patch"]
 
 # The document says of games, boards and moves that they are texts; which texts are games, which boards a game reaches
-# and which moves it has, no schema can say. To a schema 3.0 is an integer, too, but no version is written so. So these
-# operations may answer 400 to what the document allows.
-CHOOSY = {"position", "positions", "game", "puzzle", "begin", "move", "undo", "resign"}
+# and which moves it has, no schema can say. So these operations may answer 400 to what the document allows.
+CHOOSY = {"position", "positions", "game", "puzzle", "begin", "move", "undo", "resign", "make_move"}
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +86,19 @@ def example_of(path: str, operation: Any, ident: str) -> tuple[str, Any]:
     """The target and the body of an operation's examples, with the id of a match that is there."""
     found = {each["name"]: each["example"] for each in operation["parameters"] if "example" in each} | {"id": ident}
     query = {name: found[name] for name in found if name != "id" and f"{{{name}}}" not in path}
-    body = operation.get("requestBody", {"content": {"application/json": {"example": None}}})
+    content = operation.get("requestBody", {"content": {"application/json": {"example": None}}})
+    body = content["content"]["application/json"]["example"]
     target = path.format(**found) + (f"?{urlencode(query)}" if query else "")
-    return target, body["content"]["application/json"]["example"]
+    return target, {**body, "gameId": ident} if body and "gameId" in body else body
+
+
+def game_for(served: Served, word: str) -> str:
+    """Start a game of the duel in which an operation's example can be sent, and return its id."""
+    game = served.post("/game/start", {"mode": "PvAI", "level": 0}).json["id"]
+    if word == "machine_move":
+        move = {"gameId": game, "player": "R", "row": 0, "col": 0}
+        assert served.post("/game/move", move).status == 200
+    return str(game)
 
 
 def test_every_example_works_when_it_is_sent_as_it_is(server: Served) -> None:
@@ -101,13 +110,15 @@ def test_every_example_works_when_it_is_sent_as_it_is(server: Served) -> None:
         token, word = match["tokens"]["O"], operation["operationId"]
         if word == "rematch":
             assert server.post(f"/api/matches/{match['id']}/resign", {"version": 3, "id": "1"}, token).status == 200
-        target, body = example_of(path, operation, match["id"])
+        ident = match["id"] if path.startswith("/api/") else game_for(server, word)
+        target, body = example_of(path, operation, ident)
         # A stream does not end: tests/play/server/test_events.py follows it.
         method = "head" if word == "events" else method
         statuses[word] = server.ask(method.upper(), target, body, token if "security" in operation else None).status
     assert statuses == {
         "position": 200, "positions": 200, "games": 200, "game": 200, "puzzle": 200, "begin": 201, "match": 200,
         "move": 200, "undo": 202, "resign": 200, "rematch": 201, "review": 200, "events": 200,
+        "start_game": 201, "game_state": 200, "make_move": 200, "machine_move": 200,
     }  # fmt: skip
 
 
@@ -228,10 +239,37 @@ def play_matches(visit: Visitor) -> None:
         visit("GET", f"/api/matches/{{id}}{part}", 404, id="0123456789abcdef")
 
 
+def play_the_duel(visit: Visitor) -> None:
+    """Play the duel through its own interface, in both modes, to the end, and be refused."""
+    for mode in ("PvP", "PvAI"):
+        state = visit("POST", "/game/start", 201, {"mode": mode, "rows": 2, "columns": 2})
+        ident, game = state["id"], {"gameId": state["id"]}
+        for version in range(4):
+            name = visit("GET", "/api/matches/{id}", 200, id=ident)["legal"][0]
+            square = {"row": int(name[1]) - 1, "col": "ab".index(name[0])}
+            move = {**game, **square, "player": "RG"[version % 2]}
+            if mode == "PvAI" and version % 2:
+                visit("POST", "/game/move", 400, move)
+                visit("POST", "/ai/move", 200, game)
+            else:
+                visit("POST", "/ai/move", 409, game)
+                visit("POST", "/game/move", 200, {**move, "version": version, "id": str(version)})
+                visit("POST", "/game/move", 409, {**move, "version": version})
+            visit("GET", "/game/state/{id}", 200, id=ident)
+        visit("POST", "/game/move", 409, {**game, "player": "R", "row": 0, "col": 0})
+        visit("POST", "/ai/move", 409, game)
+        visit("GET", "/api/matches/{id}/review", 200, id=ident)
+    visit("POST", "/game/start", 400, {"mode": "none"})
+    visit("POST", "/game/move", 404, {"gameId": "none", "player": "R", "row": 0, "col": 0})
+    visit("POST", "/ai/move", 404, {"gameId": "none"})
+    visit("GET", "/game/state/{id}", 404, id="0123456789abcdef")
+
+
 def test_what_is_answered_has_the_shape_that_the_document_says(brisk: Served) -> None:
     visit = Visitor(brisk)
     ask_about_games(visit)
     play_matches(visit)
+    play_the_duel(visit)
     good = {(each.name, status) for each in OPERATIONS for status in each.answers}
     assert good - visit.had == {("events", 200)}, "every answer that is documented was seen, but for the endless one"
 
@@ -239,6 +277,13 @@ def test_what_is_answered_has_the_shape_that_the_document_says(brisk: Served) ->
 def excluded(operation: Any) -> list[Any]:
     """The checks of schemathesis that do not hold for an operation."""
     return [positive_data_acceptance] if operation.definition.raw["operationId"] in CHOOSY else []
+
+
+def aim(case: Any, served: Served) -> None:
+    """Let a request that names a game of the duel name one that is there, every other time in which it is R's turn."""
+    named = case.body.get("gameId") if isinstance(case.body, dict) else None
+    if isinstance(named, str) and len(named) <= 80:
+        case.body["gameId"] = game_for(served, "machine_move" if len(named) % 2 else "make_move")
 
 
 quick = schema_of_the_document()
@@ -249,6 +294,7 @@ quick.config.phases.coverage.enabled = False
 @settings(max_examples=10, **ANY_EXAMPLES)
 def test_whatever_the_document_allows_or_forbids_is_answered_as_it_says(case: Any, brisk: Served) -> None:
     # Of streams only refusals are seen here, because their ids are made up: a stream that is there never ends.
+    aim(case, brisk)
     case.call_and_validate(base_url=brisk.url, excluded_checks=excluded(case.operation))
 
 
@@ -256,12 +302,13 @@ def test_whatever_the_document_allows_or_forbids_is_answered_as_it_says(case: An
 @SCHEMA.parametrize()
 @settings(max_examples=200, **ANY_EXAMPLES)
 def test_200_times_whatever_the_document_allows_or_forbids_is_answered_as_it_says(case: Any, brisk: Served) -> None:
+    aim(case, brisk)
     case.call_and_validate(base_url=brisk.url, excluded_checks=excluded(case.operation))
 
 
-def visited_by_links(served: Served, sequences: int, steps: int) -> set[tuple[str, int]]:
+def visited_by_links(served: Served, paths: str, sequences: int, steps: int) -> set[tuple[str, int]]:
     """Follow the document's links from answer to request, half of the time with a token; return what was answered."""
-    machine = schema_of_the_document().exclude(path_regex="events$").as_state_machine()
+    machine = schema_of_the_document().include(path_regex=paths).exclude(path_regex="events$").as_state_machine()
     had: set[tuple[str, int]] = set()
 
     class Following(machine):  # type: ignore[valid-type, misc]
@@ -270,19 +317,20 @@ def visited_by_links(served: Served, sequences: int, steps: int) -> set[tuple[st
             self.calls = 0
 
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:
-            return {"base_url": served.url}
+            tokens = self.tokens.get(case.path_parameters.get("id"), [])
+            if not tokens or not case.operation.definition.raw.get("security"):
+                return {"base_url": served.url}
+            return {"base_url": served.url, "headers": {"Authorization": f"Bearer {tokens[self.calls % len(tokens)]}"}}
 
         def before_call(self, case: Any) -> None:
             self.calls += 1
-            tokens = self.tokens.get(case.path_parameters.get("id"), [])
-            if tokens and case.operation.definition.raw.get("security"):
-                case.headers["Authorization"] = f"Bearer {tokens[self.calls % len(tokens)]}"
 
         def after_call(self, response: Any, case: Any) -> None:
             super().after_call(response, case)
             had.add((case.operation.definition.raw["operationId"], response.status_code))
             if response.status_code == 201:
-                self.tokens.setdefault(response.json()["id"], []).extend(response.json()["tokens"].values())
+                begun = response.json()
+                self.tokens.setdefault(begun["id"], []).extend(begun.get("tokens", {}).values())
 
         def validate_response(self, response: Any, case: Any, **more: Any) -> None:
             case.validate_response(response, excluded_checks=excluded(case.operation), recorder=self.recorder)
@@ -293,11 +341,18 @@ def visited_by_links(served: Served, sequences: int, steps: int) -> set[tuple[st
     return had
 
 
+MATCHES, DUEL = "^/api/", "^/(game|ai)/"
+
+
 def test_whatever_follows_from_an_answer_is_answered_as_the_document_says(brisk: Served) -> None:
-    assert {("begin", 201), ("match", 200)} <= visited_by_links(brisk, 20, 8)
+    assert {("begin", 201), ("match", 200)} <= visited_by_links(brisk, MATCHES, 20, 8)
+    had = visited_by_links(brisk, DUEL, 20, 8)
+    assert {("start_game", 201), ("game_state", 200), ("machine_move", 409)} <= had
 
 
 @pytest.mark.slow
 def test_200_times_whatever_follows_from_an_answer_is_answered_as_the_document_says(brisk: Served) -> None:
-    had = visited_by_links(brisk, 200, 12)
+    had = visited_by_links(brisk, MATCHES, 200, 12)
     assert {word for word, status in had if status not in (401, 404)} >= {"match", "review", "move", "undo", "resign"}
+    had = visited_by_links(brisk, DUEL, 200, 12)
+    assert {word for word, status in had if status != 404} >= {"start_game", "game_state", "machine_move"}

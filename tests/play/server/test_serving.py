@@ -283,7 +283,7 @@ def test_a_game_of_one_s_own_is_offered_and_has_no_positions_to_look_up(serve: C
         served.post("/api/positions", {"game": "nim:Nim", "boards": ["7 X"]}),
     ):
         assert (answer.status, answer.json["error"]) == (400, "bad-game")
-        assert "only games of lines have positions to look up, and nim:Nim is not one" in answer.json["message"]
+        assert "only games on a board have positions to look up, and nim:Nim is not one" in answer.json["message"]
     refused = served.post("/api/matches", {"game": "nim:Nim", "players": {"O": "oracle"}})
     assert (refused.status, refused.json["error"]) == (400, "bad-player")
     match = served.begin("nim:Nim", O="random")
