@@ -1,9 +1,10 @@
 """Exact search of the duel in plain Python: slow, at hand at once, and a witness to the compiled code.
 
-Alpha-beta with a table. A tile without an empty neighbour is settled: it can neither be turned nor bear a new tile
-beside it. So a position's future depends on its empty cells and on who has the other tiles. The table is keyed by
-these, and holds the margin that is still to come, without settled tiles. The number of settled tiles bounds the margin.
-Moves that leave the opponent the fewest replies come first: they are not the best, but what they prove costs least.
+Alpha-beta with a table, in questions of yes or no: is the margin at least so much? A tile without an empty neighbour
+is settled: it can neither be turned nor bear a new tile beside it. So a position's future depends on its empty cells
+and on who has the other tiles. The table is keyed by these, and holds the margin that is still to come, without settled
+tiles. The number of settled tiles bounds the margin. Moves that leave the opponent the fewest replies come first: they
+are not the best, but what they prove costs least.
 
 solver/duel/search.py has the same ideas, compiled, and shares no code with this file.
 """
@@ -14,7 +15,7 @@ from solver.errors import NotSettled
 from solver.games.board import cells_of
 from solver.games.duel import Duel
 
-_KEPT = 1_000_000
+_KEPT = 4_000_000
 """How many positions are remembered, at most."""
 
 GLANCE = 3
@@ -41,7 +42,17 @@ class PlainSearch:
         A result of `low` or less is an upper bound, and one of `high` or more a lower bound.
         """
         self._deadline = deadline
-        return self._visit(own, other, low, high)
+        lower, upper = -self._game.cells, self._game.cells
+        ask = 1
+        while lower < upper and lower < high and upper > low:
+            ask = min(max(ask, low + 1, lower + 1), high, upper)
+            value = self._visit(own, other, ask - 1, ask)
+            if value >= ask:
+                lower = value
+                ask = value + 1
+            else:
+                upper = ask = value
+        return upper if upper <= low else lower
 
     def _visit(self, own: int, other: int, alpha: int, beta: int) -> int:
         game = self._game
