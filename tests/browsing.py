@@ -5,10 +5,21 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, Route, TimeoutError, expect
 
-HERE, AWAY, ORACLE = "A friend on this screen", "A friend elsewhere", "The oracle"
+HERE, AWAY, ORACLE, MACHINE = "A friend on this screen", "A friend elsewhere", "The oracle", "The machine"
+SIDES = {"X": "X, and begin", "O": "O", "R": "Red (R), and begin", "G": "Green (G)"}
+"""What one can be, as it is offered."""
+
 EMPTY = "." * 16
+
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
+LOOKS: dict[str, Any] = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "phone": {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True},
+}
 
 
 def cell(page: Page, name: str) -> Locator:
@@ -24,7 +35,8 @@ def names(page: Page) -> list[str]:
 
 def marks(page: Page) -> str:
     """Return the mark of each cell, as its name says it."""
-    return "".join({"X": "X", "O": "O"}.get(name.split(", ")[1], ".") if name else "?" for name in names(page))
+    said = [name.split(", ")[1] if name else "?" for name in names(page)]
+    return "".join("." if word == "empty" else word for word in said)
 
 
 def until(page: Page, answer: Callable[[], Any], expected: Any, within: float = 10.0) -> None:
@@ -65,15 +77,19 @@ def choose_game(page: Page, name: str) -> None:
     other.press("Tab")
 
 
-def begin(page: Page, opponent: str, *, side: str = "X", level: int | None = None, game: str | None = None) -> str:
+def begin(
+    page: Page, opponent: str, *, side: str | None = None, level: int | None = None, game: str | None = None
+) -> str:
     """Set up a match, begin it and return its id."""
-    page.get_by_label(opponent).check()
-    if opponent != HERE:
-        page.get_by_label("O" if side == "O" else "X, and begin", exact=True).check()
-    if level is not None:
-        page.get_by_label("Level").fill(str(level))
+    first = "R" if game and game.startswith("duel") else "X"
     if game is not None:
         choose_game(page, game)
+    page.get_by_label(SIDES[first], exact=True).wait_for()
+    page.get_by_label(opponent).check()
+    if opponent != HERE:
+        page.get_by_label(SIDES[side or first], exact=True).check()
+    if level is not None:
+        page.get_by_label("Level").fill(str(level))
     button(page, "Start game").click()
     page.wait_for_url("**/match/*")
     expect(page.get_by_role("list", name="Moves")).to_be_attached()
@@ -87,9 +103,10 @@ def match_of(page: Page) -> str:
 
 def play(page: Page, *moves: str) -> None:
     """Pick cells, each once it can be picked, and see its mark."""
+    taken = ", ".join(f'[aria-label^="{{0}}, {side}"]' for side in SIDES)
     for move in moves:
         page.locator(f'.cell[aria-label^="{move},"][aria-disabled=false]').click()
-        page.locator(f'.cell:is([aria-label^="{move}, X"], [aria-label^="{move}, O"])').wait_for()
+        page.locator(f".cell:is({taken.format(move)})").wait_for()
 
 
 def moves_listed(page: Page) -> list[str]:
@@ -118,3 +135,56 @@ class Held:
         for each in range(len(self.held)) if order is None else order:
             route, answer = self.held[each]
             route.fulfill(response=answer)
+
+
+def violations(page: Page) -> list[str]:
+    """Return what axe has against a page."""
+    page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
+    found = Axe().run(page, options={"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": TAGS}})
+    assert len(found.response["passes"]) > 10
+    return [
+        f"{each['id']}: {node['html'][:120]} {node.get('failureSummary', '')[:300]}"
+        for each in found.response["violations"]
+        for node in each["nodes"]
+    ]
+
+
+class Keys:
+    """A page that is used by keyboard alone, and known by what a screen reader would say."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    @property
+    def at(self) -> str:
+        """The role and the name of what has the focus, as the browser tells a screen reader."""
+        session = self.page.context.new_cdp_session(self.page)
+        tree = session.send("Accessibility.getFullAXTree")["nodes"]
+        session.detach()
+        focused = [
+            node
+            for node in tree
+            if any(p["name"] == "focused" and p["value"]["value"] for p in node.get("properties", ()))
+        ]
+        return f"{focused[-1]['role']['value']}: {focused[-1]['name']['value']}" if focused else ""
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def tab_to(self, what: str, *, back: bool = False) -> None:
+        """Press Tab until something has the focus."""
+        for _ in range(25):
+            if re.match(what, self.at):
+                return
+            self.press("Shift+Tab" if back else "Tab")
+        raise AssertionError(f"{what} is not reached by Tab; the focus is on {self.at}")
+
+    def arrow_to(self, name: str) -> None:
+        """Move within the board by arrow keys."""
+        found = re.match(r"button: ([a-z]+)(\d+), ", self.at)
+        assert found, self.at
+        right, down = ord(name[0]) - ord(found[1]), int(name[1:]) - int(found[2])
+        self.press(*(["ArrowRight" if right > 0 else "ArrowLeft"] * abs(right)))
+        self.press(*(["ArrowDown" if down > 0 else "ArrowUp"] * abs(down)))
+        assert self.at.startswith(f"button: {name}, "), self.at

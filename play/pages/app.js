@@ -1,4 +1,4 @@
-// What every page shares: elements, requests, the connection, and which page an address shows.
+// What every page shares: elements, requests, the connection, games and their board, and which page an address shows.
 
 const PAGES = {play: "play", match: "match", explore: "explore", puzzles: "puzzles", api: "docs"};
 
@@ -161,6 +161,7 @@ export function gameChoice(chosen, onchoice) {
 
 /** Return what to call a game. */
 export function described({name, about, cells}) {
+  if (DUEL.test(name)) return `Infinity Grid Duel, ${(name.match(/\d+/g) ?? [6, 6]).join("\u00a0\u00d7\u00a0")}`;
   const [, rows, columns, k, misere] = name.match(/^(\d+),(\d+),(\d+)(,mis.re)?$/) ?? [];
   if (!rows) return about ? `${name}: ${cells} cells` : name;
   return `${rows} \u00d7 ${columns}, ${k} in a row${misere ? " loses" : ""}`;
@@ -173,6 +174,178 @@ export const part = (name) => import(`/static/${name}.js${fresh}`).catch(() => {
   fresh = `?${Date.now()}`;
   throw new Error("A part of the page could not be fetched.");
 });
+
+const DUEL = /^duel(?:,(\d|1[0-2]),(\d|1[0-2]))?$/;
+
+/** What is special to games of lines; duel.js has the same for the duel, and more. */
+const LINES = {
+  marks: {X: "M2.2 2.2L7.8 7.8M7.8 2.2L2.2 7.8", O: "M5 2a3 3 0 1 0 0 6 3 3 0 1 0 0-6z"},
+  called: (player) => player.replace(/^oracle(:(\d+))?$/, (all, colon, level) => `the oracle${level ? `, level ${level}` : ""}`),
+};
+
+const known = new Map();
+
+/** Return a game's shape: its kind, rows, columns, each cell's square and name, and its lines if they are wanted. */
+export async function findGame(name, {lines = false} = {}) {
+  let game = known.get(name) ?? shapeOf(name);
+  if (!game || (lines && !game.lines)) {
+    const fields = await api(`/api/games/${encodeURIComponent(name)}`);
+    game = fields.cells == null ? {name: fields.name, rows: 0} : {...fields, names: fields.cell_names};
+  }
+  game.kind = DUEL.test(game.name) ? await part("duel") : LINES;
+  known.set(name, game);
+  return game;
+}
+
+/** Return the shape that a name tells; null if only the server knows it. */
+function shapeOf(name) {
+  const [, rows = 6, columns = 6] = name.match(DUEL) ?? name.match(/^(\d{1,3}),(\d{1,3}),\d{1,3}(?:,mis[eè]re)?$/) ?? [name, 0];
+  if (!(rows * columns > 0 && rows * columns <= 400)) return null;
+  const squares = Array.from({length: rows * columns}, (_, cell) => cell);
+  const names = squares.map((square) => letters(square % columns) + (Math.floor(square / columns) + 1));
+  return {name, rows: +rows, columns: +columns, cells: rows * columns, squares, names};
+}
+
+function letters(column) {
+  const last = String.fromCharCode(97 + column % 26);
+  return column < 26 ? last : letters(Math.floor(column / 26) - 1) + last;
+}
+
+/** Return the mark of each cell. */
+export const marksOf = (board) => board.replaceAll("/", "");
+
+/** Return a board's text from the mark of each cell. */
+export function boardText(game, marks) {
+  let text = "";
+  game.squares.forEach((square, cell) => {
+    const newRow = cell && Math.floor(square / game.columns) > Math.floor(game.squares[cell - 1] / game.columns);
+    text += (newRow ? "/" : "") + marks[cell];
+  });
+  return text;
+}
+
+export const emptyBoard = (game) => boardText(game, ".".repeat(game.cells));
+
+/** Return a board after a move, with the mark of the side to move. */
+export function after(game, board, move) {
+  const marks = [...marksOf(board)], cell = game.names.indexOf(move);
+  const side = Object.keys(game.kind.marks)[marks.filter((mark) => mark !== ".").length % 2];
+  for (const each of game.kind.turned?.(game, marks, cell, side) ?? []) marks[each] = side;
+  marks[cell] = side;
+  return boardText(game, marks);
+}
+
+/** Return the cell that a move from one board to the next has filled; -1 if there is none. */
+export function filled(before, board) {
+  const old = marksOf(before);
+  return [...marksOf(board)].findIndex((mark, cell) => mark !== "." && old[cell] === ".");
+}
+
+/** A board on the page: `onpick(cell)` hears clicks that can be, `onrefuse(cell)` others, and `onlook(cell)` where one looks. */
+export class Board {
+  constructor(game, {onpick, onrefuse = () => {}, onlook = () => {}, label = `Board of ${game.name}`}) {
+    this.game = game;
+    this.buttons = [];
+    this.drawn = [];
+    const {rows, columns} = game;
+    const cellAt = new Map(game.squares.map((square, cell) => [square, cell]));
+    const named = h("div", {class: "names", "aria-hidden": "true"}, h("span"),
+      Array.from({length: columns}, (_, column) => h("span", {}, letters(column))));
+    const lines = Array.from({length: rows}, (_, row) => h("div", {role: "row", class: "row"},
+      h("span", {class: "name", "aria-hidden": "true"}, String(row + 1)),
+      Array.from({length: columns}, (_, column) => {
+        const cell = cellAt.get(row * columns + column);
+        return cell === undefined ? h("span", {class: "hole"}) : h("div", {role: "gridcell"}, this.#button(cell));
+      })));
+    this.element = h("div", {class: "frame"}, h("div", {
+      class: `board ${game.kind.look ?? ""}`, role: "grid", "aria-label": label,
+      onkeydown: (event) => this.#steer(event),
+      onclick: (event) => this.#hear(event, (cell) => (this.playable?.has(cell) ? onpick : onrefuse)(cell)),
+      onfocusin: (event) => this.#hear(event, (cell) => { this.#stop(cell); onlook(cell); }),
+      onpointerover: (event) => this.#hear(event, onlook),
+      onpointerleave: () => onlook(null),
+      onfocusout: () => onlook(null),
+    }, named, lines));
+    const grid = this.element.firstChild;
+    grid.style.setProperty("--columns", columns);
+    grid.style.setProperty("--rows", rows);
+    grid.classList.toggle("large", Math.max(rows, columns) > 8);
+    grid.classList.toggle("wide", Math.max(rows, columns) > 12);
+    this.#stop(0);
+  }
+
+  #button(cell) {
+    const button = h("button", {type: "button", class: "cell", tabindex: "-1", "data-cell": cell});
+    this.buttons[cell] = button;
+    return button;
+  }
+
+  /** Draw a board: what the move before it changed, cells that can be picked, that ended the game, notes, cells to point out. */
+  show({board, before, playable = new Set(), ending = [], notes = new Map(), shown = new Set()}) {
+    this.playable = playable;
+    const {marks: paths} = this.game.kind, marks = marksOf(board), was = before && marksOf(before), ended = new Set(ending);
+    const last = before ? filled(before, board) : -1;
+    this.buttons.forEach((button, cell) => {
+      const name = this.game.names[cell], side = marks[cell], note = notes.get(cell), taken = side in paths;
+      const turned = taken && was?.[cell] in paths && was[cell] !== side;
+      const key = [side, note?.text, note?.kind, note?.best, playable.has(cell), cell === last, ended.has(name), shown.has(cell), turned].join();
+      if (this.drawn[cell] === key) return;
+      const words = [name, taken ? side : "empty", note?.words, note?.best && "best", cell === last && "last move", turned && "captured",
+        ended.has(name) && "in the line that ended the game", shown.has(cell) && "pointed out"];
+      button.setAttribute("aria-label", words.filter(Boolean).join(", "));
+      button.setAttribute("aria-disabled", String(!playable.has(cell)));
+      button.className = ["cell", note?.kind, note?.best && "best", cell === last && "last", turned && "turned", ended.has(name) && "ended",
+        shown.has(cell) && "shown"].filter(Boolean).join(" ");
+      if (this.drawn[cell]?.[0] !== side || !taken) {
+        button.replaceChildren(...(taken ? [h("svg", {viewBox: "0 0 10 10", class: `mark ${side}`, "aria-hidden": "true"}, h("path", {d: paths[side]}))]
+          : note ? [h("span", {class: "note"}, note.text)] : []));
+      }
+      this.drawn[cell] = key;
+    });
+  }
+
+  focus(cell) {
+    this.buttons[cell ?? this.at].focus();
+  }
+
+  #hear(event, tell) {
+    const button = event.target.closest(".cell");
+    if (button) tell(Number(button.dataset.cell));
+  }
+
+  /** Let one cell be the board's tab stop. */
+  #stop(cell) {
+    this.buttons[this.at]?.setAttribute("tabindex", "-1");
+    this.buttons[this.at = cell].setAttribute("tabindex", "0");
+  }
+
+  #steer(event) {
+    const step = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -1], End: [0, 1]};
+    const [down, right] = step[event.key] ?? [];
+    if (down === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const {squares, columns, rows} = this.game;
+    let square = squares[this.at], found = this.at;
+    for (;;) {
+      const row = Math.floor(square / columns) + down, column = square % columns + right;
+      if (row < 0 || column < 0 || row >= rows || column >= columns) break;
+      square = row * columns + column;
+      const cell = squares.indexOf(square);
+      if (cell < 0) continue;
+      found = cell;
+      if (event.key.startsWith("Arrow")) break;
+    }
+    this.focus(found);
+  }
+}
+
+/** Return a checkbox that shows the lines through the cell one looks at; lines.js does that when it is wanted. */
+export function linesOnDemand(name, redraw) {
+  const lines = {shown: new Set(), at: null, look(cell) { lines.at = cell; }};
+  const box = h("input", {type: "checkbox", onchange: () => part("lines").then(({toggle}) => toggle(lines, box, name, redraw)).catch(() => {})});
+  lines.element = h("div", {class: "lines"}, h("label", {}, box, " Show the lines through a cell"), h("span", {class: "small"}));
+  return lines;
+}
 
 let leaving = new AbortController();
 

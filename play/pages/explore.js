@@ -1,7 +1,9 @@
 // Exploring: what every move leads to, from any position of any game, and where one can go wrong.
 
-import {Problem, api, failure, gameChoice, go, h, layout, refill, statusLine} from "./app.js";
-import {Board, after, boardText, emptyBoard, findGame, linesOnDemand, marksOf} from "./board.js";
+import {
+  Board, Problem, after, api, boardText, emptyBoard, failure, filled, findGame, gameChoice, go, h, layout, linesOnDemand, marksOf, part, refill,
+  statusLine,
+} from "./app.js";
 
 const answers = new Map();
 const MOST_KEPT = 5000;
@@ -9,7 +11,8 @@ const MOST_KEPT = 5000;
 export async function show(main, {parts, query, signal}) {
   const name = parts[0] || "4,4,4";
   const game = await findGame(name);
-  if (!game.rows) throw new Error(`${game.name} is not a game of lines, and has no positions to look up.`);
+  signal.throwIfAborted();
+  if (!game.rows) throw new Error(`${game.name} is not a game on a board, and has no positions to look up.`);
   let path = [parts.slice(1).join("/") || emptyBoard(game)], at = 0;
   const moves = (query.get("moves") ?? "").split(/[ +,]+/).filter(Boolean);
   if (moves.length) {
@@ -44,10 +47,10 @@ const addressOf = (game, board) => `/explore/${game}/${/(^|\/)\.\.?(\/|$)/.test(
 
 class Explorer {
   constructor(main, game, path, at, signal) {
-    Object.assign(this, {game, path, at, signal, analysis: null, setting: false, drawn: null});
+    Object.assign(this, {game, path, at, signal, words: game.kind.verdict ? game.kind : WORDS, analysis: null, setting: false, drawn: null});
     this.status = statusLine();
     this.lines = linesOnDemand(game.name, () => this.settled && this.#drawBoard());
-    this.board = new Board(game, {onpick: (cell) => this.pick(cell), onlook: (cell) => this.look(cell)});
+    this.board = new Board(game, {onpick: (cell) => this.pick(cell), onrefuse: (cell) => this.refuse(cell), onlook: (cell) => this.look(cell)});
     this.trouble = h("div");
     this.line = h("p", {class: "line"});
     this.main = h("div", {class: "mainline"});
@@ -61,10 +64,10 @@ class Explorer {
       h("div", {class: "buttons"}, this.back, this.forward, button("Clear", () => this.set(emptyBoard(game)))),
       this.line, this.main,
       h("div", {class: "lines"}, h("label", {}, this.setup, " Set up: a click changes a cell")),
-      this.lines.element,
+      !game.kind.look && this.lines.element,
       gameChoice(game.name, (name) => go(`/explore/${encodeURIComponent(name).replaceAll("%2C", ",")}`)),
-      h("p", {class: "small legend"}, "For the side to move: ", h("b", {class: "key win"}, "+n"), " wins in n plies, ",
-        h("b", {class: "key draw"}, "="), " draws, ", h("b", {class: "key loss"}, "\u2212n"), " loses in n plies. A ring marks the best."),
+      h("p", {class: "small legend"}, "For the side to move: ",
+        this.words.legend.map(([kind, text, words]) => [h("b", {class: `key ${kind}`}, text), words]), " A ring marks the best."),
       this.steps, this.graph,
     ]);
     document.title = `Explore ${game.name} \u2013 ttt4`;
@@ -93,7 +96,7 @@ class Explorer {
       this.analysis = analysis.error ? null : analysis;
       this.path[this.at] = analysis.board ?? now; // an address may have it in another notation
       this.trouble.replaceChildren();
-      this.status.say(analysis.error ? analysis.message : sentence(analysis), analysis.error ? "error" : "");
+      this.status.say(analysis.error ? analysis.message : this.words.sentence(analysis), analysis.error ? "error" : "");
       this.draw();
     } catch (error) {
       if (this.signal.aborted || now !== this.now) return;
@@ -121,12 +124,20 @@ class Explorer {
     const {game, now} = this;
     if (!this.settled) return;
     if (this.setting) {
-      const marks = [...(/^[XO.]*$/.test(marksOf(now)) && marksOf(now).length === game.cells ? marksOf(now) : ".".repeat(game.cells))];
-      marks[cell] = {".": "X", X: "O", O: "."}[marks[cell]];
+      const cycle = [".", ...Object.keys(game.kind.marks)];
+      let marks = [...marksOf(now)];
+      if (marks.length !== game.cells || !marks.every((mark) => cycle.includes(mark))) marks = [...marksOf(emptyBoard(game))];
+      marks[cell] = cycle[(cycle.indexOf(marks[cell]) + 1) % 3];
       this.analysis = null;
       this.set(boardText(game, marks));
       this.draw();
     } else this.play([game.names[cell]]);
+  }
+
+  /** Say why an empty cell cannot be filled. */
+  refuse(cell) {
+    const {analysis, now, game} = this;
+    if (this.settled && analysis?.to_move && marksOf(now)[cell] === ".") this.line.textContent = game.kind.refusal(game.names[cell], analysis.to_move);
   }
 
   /** Make moves from here, and leave what came after here before. */
@@ -159,13 +170,11 @@ class Explorer {
     const {analysis, game, now, path, at} = this;
     const moves = analysis?.moves ?? [];
     const telling = analysis && analysis.best.length < moves.length;
-    const marks = marksOf(now);
-    const open = new Set([...marks].flatMap((mark, cell) => mark === "." ? [cell] : []));
     this.board.show({
       board: now,
-      playable: this.setting ? new Set(game.squares.keys()) : analysis && !analysis.over ? open : new Set(),
-      last: at ? [...marks].findIndex((mark, cell) => mark !== marksOf(path[at - 1])[cell]) : null,
-      notes: this.setting ? new Map() : new Map(moves.map((move) => [move.cell, {...verdict(move), best: telling && move.best}])),
+      before: path[at - 1],
+      playable: new Set(this.setting ? game.squares.keys() : moves.map(({cell}) => cell)),
+      notes: this.setting ? new Map() : new Map(moves.map((move) => [move.cell, {...this.words.verdict(move), best: telling && move.best}])),
       shown: this.lines.shown,
     });
   }
@@ -187,40 +196,15 @@ class Explorer {
   }
 
   #moveBetween(before, now) {
-    const old = marksOf(before), cell = [...marksOf(now)].findIndex((mark, each) => mark !== old[each]);
-    return cell < 0 ? "?" : this.game.names[cell];
+    return this.game.names[filled(before, now)] ?? "?";
   }
 
-  /** Draw, for each position of the path, who wins there, and how many of its moves keep that. */
+  /** Draw who wins in each position of the path, as far as that is known. */
   #drawGraph() {
     const known = this.path.map((board) => answers.get(`${this.game.name} ${board}`));
-    if (known.filter((each) => each && !each.error).length < 2) return this.graph.replaceChildren();
-    const wide = Math.max(12, Math.min(28, 320 / known.length)), {cells} = this.game;
-    const points = [], bars = [], said = [];
-    known.forEach((analysis, ply) => {
-      if (!analysis) return;
-      const x = ply * wide + wide / 2;
-      const forX = analysis.over ? (analysis.winner ? (analysis.winner === "X" ? cells : -cells) : 0)
-        : analysis.score * (analysis.to_move === "X" ? 1 : -1);
-      const y = 34 - 28 * Math.sign(forX) * (forX ? 0.35 + 0.65 * Math.abs(forX) / (cells + 1) : 0);
-      points.push([x, y]);
-      const safe = analysis.moves.filter((move) => move.outcome === analysis.outcome).length;
-      const share = analysis.moves.length ? safe / analysis.moves.length : 0;
-      said.push(`${ply}: ${forX > 0 ? "X wins" : forX < 0 ? "O wins" : "draw"}${analysis.over ? "" : `, ${safe} of ${analysis.moves.length} moves keep it`}`);
-      if (!analysis.over) {
-        bars.push(h("rect", {x: x - wide * 0.32, y: 74, width: wide * 0.64, height: 36, class: "all"}),
-          h("rect", {x: x - wide * 0.32, y: 110 - 36 * share, width: wide * 0.64, height: 36 * share, class: "safe"}));
-      }
-    });
-    const right = known.length * wide, [x] = [this.at * wide + wide / 2];
-    this.graph.replaceChildren(
-      h("svg", {viewBox: `-16 0 ${right + 18} 112`, role: "img", "aria-label": `After so many moves: ${said.join("; ")}.`},
-        h("rect", {x: x - wide / 2, y: 0, width: wide, height: 112, class: "here"}),
-        h("path", {d: `M0 34H${right}`, class: "axis"}), bars,
-        h("polyline", {points: points.map((point) => point.join()).join(" "), class: "value"}),
-        points.map(([cx, cy]) => h("circle", {cx, cy, r: 2.6, class: "dot"})),
-        h("text", {x: -15, y: 10}, "X"), h("text", {x: -15, y: 38}, "="), h("text", {x: -15, y: 66}, "O")),
-      h("figcaption", {class: "small"}, "Above: who wins, and the higher or lower the sooner. Below: the share of moves that keep the outcome."));
+    const drawn = this.known = known.filter((each) => each && !each.error).length < 2 ? null : known;
+    if (!drawn) return this.graph.replaceChildren();
+    part("graph").then(({graph}) => drawn === this.known && this.graph.replaceChildren(...graph(this.game, drawn, this.at)), () => {});
   }
 
   /** Show the line after the move one looks at. */
@@ -232,7 +216,7 @@ class Explorer {
       this.line.textContent = "";
       return;
     }
-    const {now, analysis} = this, said = `${move.move} ${verdict(move).words}`;
+    const {now, analysis} = this, said = `${move.move} ${this.words.verdict(move).words}`;
     this.line.textContent = `${said}.`;
     if (analysis.source !== "store" && this.game.cells > 16) return;
     this.soon = setTimeout(async () => {
@@ -245,6 +229,12 @@ class Explorer {
     }, 60);
   }
 }
+
+/** How to speak of games of lines. */
+const WORDS = {
+  verdict, sentence,
+  legend: [["win", "+n", " wins in n plies, "], ["draw", "=", " draws, "], ["loss", "\u2212n", " loses in n plies."]],
+};
 
 /** Return what a move leads to: `+5`, `=`, `-6`, `?`; the same in words; and its kind for the style sheet. */
 function verdict(move) {

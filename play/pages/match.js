@@ -1,7 +1,9 @@
 // A match: its board, its players and its moves, as they happen.
 
-import {api, connection, described, failure, go, h, layout, newId, part, refill, remembered, statusLine} from "./app.js";
-import {Board, after, emptyBoard, findGame, linesOnDemand} from "./board.js";
+import {
+  Board, after, api, connection, described, emptyBoard, failure, findGame, go, h, layout, linesOnDemand, marksOf, newId, part, refill, remembered,
+  statusLine,
+} from "./app.js";
 
 export async function show(main, {parts: [id], signal}) {
   const mine = {tokens: {}, invites: [], ...remembered.get(id, {})};
@@ -12,7 +14,9 @@ export async function show(main, {parts: [id], signal}) {
     history.replaceState(history.state, "", location.pathname); // now it can be shared
   }
   const match = await api(`/api/matches/${encodeURIComponent(id)}`, {signal});
-  new MatchView(main, match, await findGame(match.game), mine, signal);
+  const game = await findGame(match.game);
+  signal.throwIfAborted();
+  new MatchView(main, match, game, mine, signal);
 }
 
 /** Return the moves that stand after events. */
@@ -34,11 +38,13 @@ class MatchView {
     this.status = statusLine();
     this.lines = linesOnDemand(game.name, () => this.draw());
     this.board = game.rows
-      ? new Board(game, {onpick: (cell) => this.play(game.names[cell]), onlook: (cell) => this.lines.look(cell)}) : null;
+      ? new Board(game, {
+        onpick: (cell) => this.play(game.names[cell]), onrefuse: (cell) => this.act("refuse", cell), onlook: (cell) => this.lines.look(cell),
+      }) : null;
     this.picture = h("div", {class: "picture"}, this.board?.element);
     this.players = h("ul", {class: "players"});
     this.offer = h("div", {class: "offer"});
-    this.moves = h("ol", {class: "moves", "aria-label": "Moves"});
+    this.moves = h("ol", {class: `moves ${game.kind.look ?? ""}`, "aria-label": "Moves"});
     this.buttons = h("div", {class: "buttons"});
     this.after = h("div", {class: "after"});
     const {length} = mine.invites;
@@ -46,7 +52,7 @@ class MatchView {
       this.share.children[1] ?? this.share.append(...links(match.id, mine.invites))).catch(() => {}),
     }, h("summary", {}, length ? "Invite and watch" : "Let others watch"));
     layout(main, described(game), [this.picture, this.status.element],
-      [this.players, this.buttons, this.board && this.lines.element, this.share, this.moves, this.after, this.offer]);
+      [this.players, this.buttons, this.board && !game.kind.look && this.lines.element, this.share, this.moves, this.after, this.offer]);
     this.draw();
     this.#follow();
     const picked = game.names?.indexOf(history.state?.focus);
@@ -68,7 +74,7 @@ class MatchView {
 
   called(side) {
     const player = this.match.players[side];
-    if (player !== "human") return player.replace(/^oracle:(\d+)$/, "the oracle, level $1").replace(/^oracle$/, "the oracle");
+    if (player !== "human") return this.game.kind.called(player);
     return this.mine.tokens[side] ? (this.own.length > 1 ? "on this screen" : "you") : "a person elsewhere";
   }
 
@@ -85,8 +91,8 @@ class MatchView {
   async step(step) {
     if (step.version <= this.match.version) return;
     if (step.version > this.match.version + 1) return this.refresh();
-    const {event, side, move, ...now} = step;
-    Object.assign(this.match, now, {undo_asked_by: null, events: [...this.match.events, {event, side, move}]});
+    const {event, side, move, time, ...now} = step;
+    Object.assign(this.match, now, {undo_asked_by: null, events: [...this.match.events, {event, side, move, time}]});
     this.#changed();
   }
 
@@ -101,16 +107,17 @@ class MatchView {
   }
 
   draw() {
-    const {match} = this, moves = played(match.events);
+    const {match} = this, moves = this.made = played(match.events);
     const at = this.viewed ?? moves.length;
+    let {state} = match;
     if (this.board) {
-      let board = match.board ?? emptyBoard(this.game);
-      for (const {move} of moves.slice(0, at)) board = after(this.game, board, move);
+      let board = match.board ?? emptyBoard(this.game), before;
+      for (const {move} of moves.slice(0, at)) [before, board] = [board, after(this.game, board, move)];
       const now = this.viewed === null, open = now && this.myTurn && !match.outcome;
+      if (!now) state = board;
       this.board.show({
-        board: now ? match.state : board,
+        board: state, before,
         playable: new Set(open ? match.legal.map((name) => this.game.names.indexOf(name)) : []),
-        last: at ? this.game.names.indexOf(moves[at - 1].move) : null,
         ending: now ? match.ending : [],
         notes: (now && this.hint) || new Map(),
         shown: this.lines.shown,
@@ -120,7 +127,7 @@ class MatchView {
         this.myTurn ? match.legal.map((move) => h("button", {type: "button", onclick: () => this.play(move)}, move)) : []));
     }
     this.#drawStatus(moves);
-    this.#drawPlayers();
+    this.#drawPlayers(state);
     this.#drawOffer();
     this.#drawButtons(moves);
     this.#drawMoves(moves, at);
@@ -129,34 +136,37 @@ class MatchView {
   }
 
   #drawStatus(moves) {
-    const {match} = this, last = moves.at(-1), {outcome} = match;
+    const {match} = this, {outcome, captured = []} = match;
     if (this.viewed !== null) return this.status.say(`Position after ${this.viewed} of ${moves.length} moves.`);
     if (outcome) {
       const won = outcome.winner && this.own.length === 1 ? (this.own[0] === outcome.winner ? "You have won" : "You have lost")
         : outcome.winner ? `${outcome.winner} has won` : "A draw";
       return this.status.say(`${won}: ${outcome.reason}.`, "over");
     }
-    const before = last ? `${last.side} played ${last.move}. ` : "";
     if (this.hint) return;
+    const told = moves.map(({side, move}, ply) => `${side} played ${move}${captured[ply] ? ` and captured ${captured[ply]}` : ""}. `);
+    const replied = captured.at(-2) && this.machine(moves.at(-1).side); // who plays a machine hears of both captures
+    const before = told.slice(replied ? -2 : -1).join("");
     if (this.myTurn) return this.status.say(`${before}${this.own.length > 1 ? `${match.to_move} to move.` : `Your turn: you are ${match.to_move}.`}`);
-    if (this.machine(match.to_move)) return this.status.sayIfSlow(`${match.to_move}, ${this.called(match.to_move)}, is thinking \u2026`);
+    if (this.machine(match.to_move)) {
+      if (captured.at(-1)) this.status.say(before);
+      return this.status.sayIfSlow(`${captured.at(-1) ? before : ""}${match.to_move}, ${this.called(match.to_move)}, is thinking \u2026`);
+    }
     this.status.say(`${before}${match.to_move} to move.`);
   }
 
-  #drawPlayers() {
-    this.players.replaceChildren(...this.match.sides.map((side) => h("li", {class: side === this.match.to_move ? "turn" : ""},
-      h("b", {class: `side ${side}`}, side), ` ${this.called(side)}`, side === this.match.to_move && h("span", {class: "small"}, " to move"))));
+  #drawPlayers(state) {
+    const {match: {sides, to_move: turn}, game: {kind}} = this;
+    this.players.replaceChildren(...sides.map((side) => h("li", {class: side === turn ? "turn" : ""},
+      h("b", {class: `side ${side}`}, side), ` ${this.called(side)}`, side === turn && (kind.turn?.() ?? h("span", {class: "small"}, " to move")),
+      kind.score && h("span", {class: "score"}, kind.score(state, side)))));
   }
 
   #drawOffer() {
-    const asked = this.match.undo_asked_by;
-    const others = this.own.filter((side) => side !== asked);
-    if (this.offerDrawn === `${asked} ${this.match.version}`) return;
-    this.offerDrawn = `${asked} ${this.match.version}`;
-    refill(this.offer, !asked ? [] : others.length ? [h("p", {role: "alert"}, `${asked} asks to take a move back.`),
-      h("button", {type: "button", onclick: () => this.send("undo", {agree: true}, others[0])}, "Agree"),
-      h("button", {type: "button", onclick: () => this.send("undo", {agree: false}, others[0])}, "Decline")]
-      : h("p", {}, `${asked} asked to take a move back.`));
+    const key = `${this.match.undo_asked_by} ${this.match.version}`;
+    if (this.offerDrawn === key) return;
+    this.offerDrawn = key;
+    this.match.undo_asked_by ? this.act("offer") : refill(this.offer);
   }
 
   #drawButtons(moves) {
@@ -168,69 +178,48 @@ class MatchView {
     this.buttonsDrawn = key;
     refill(this.buttons,
       this.viewed !== null && button("Back to the game", () => this.view(null)),
-      this.own.length && over && h("button", {type: "button", class: "primary", onclick: () => this.rematch()},
+      this.own.length && over && h("button", {type: "button", class: "primary", onclick: () => this.act("rematch")},
         match.rematch ? "Join the rematch" : "Rematch"),
       !this.own.length && match.rematch && button("Watch the rematch", () => go(`/match/${match.rematch}`)),
-      this.own.length && !over && button("Undo", () => this.undo(), !moves.length),
-      this.own.length && !over && this.board && button("Hint", () => this.showHint(), !this.myTurn || this.viewed !== null),
+      this.own.length && !over && button("Undo", () => this.act("undo"), !moves.length),
+      this.own.length && !over && this.board && button("Hint", () => this.act("hint"), !this.myTurn || this.viewed !== null),
       this.own.length && !over && button("Resign", () => this.send("resign", {}, side)),
+      this.own.length && moves.length && match.sides.every((each) => this.machine(each) || this.mine.tokens[each])
+        && button("Restart", () => this.act("restart")),
       button("New game", () => go("/play")));
     if (over && !this.over && this.picture.contains(document.activeElement)) this.buttons.firstChild.focus();
     this.over = over;
   }
 
   #drawMoves(moves, at) {
-    const grades = this.review?.moves ?? [];
+    const grades = this.review?.moves ?? [], {captured = []} = this.match;
     const key = [moves.map(({move}) => move).join(), at, grades.length].join("|");
     if (this.movesDrawn === key) return;
     this.movesDrawn = key;
-    refill(this.moves, moves.map(({side, move}, ply) => h("li", {}, h("button", {
+    refill(this.moves, moves.map((made, ply) => h("li", {}, h("button", {
       type: "button", "data-key": ply, onclick: () => this.view(ply + 1), "aria-current": ply + 1 === at ? "step" : null,
-    }, h("b", {class: `side ${side}`}, side), ` ${move}`, grades[ply] && grades[ply].grade !== "best"
+    }, h("span", {}, h("b", {class: `side ${made.side}`}, made.side), ` ${made.move}`), this.game.kind.told?.(made, captured[ply], this.game),
+    grades[ply] && grades[ply].grade !== "best"
       && h("span", {class: `grade ${grades[ply].changed ? "changed" : ""}`}, ` ${grades[ply].changed ? "\u2717 " : ""}${grades[ply].grade}`)))));
     const current = this.moves.querySelector("[aria-current]");
-    if (current) this.moves.scrollTop = current.offsetTop - this.moves.offsetTop - this.moves.clientHeight / 2;
+    if (current) this.moves.scrollTop = current.offsetTop - this.moves.clientHeight / 2;
   }
 
-  async #drawEnd(moves) {
-    const {match} = this;
-    if (!match.outcome || !this.board) {
-      this.after.replaceChildren();
-      return;
-    }
+  #drawEnd(moves) {
+    if (!this.match.outcome || !this.board) return this.after.replaceChildren();
     if (this.review) return;
     this.review = {moves: []};
-    const {version} = match;
-    try {
-      const [{reviewed}, review] = await Promise.all([part("advice"), api(`${this.path}/review`, {signal: this.signal})]);
-      if (version !== this.match.version) return;
-      this.review = review;
-      this.after.replaceChildren(...reviewed(review, match, moves.map(({move}) => move), (ply) => this.view(ply)));
-      this.draw();
-    } catch (error) {
-      if (this.signal.aborted) return;
-      this.after.replaceChildren(error.statusCode === 409 ? h("p", {class: "small"}, `No review: ${error.message}.`)
-        : failure(error, () => { this.review = null; this.draw(); }));
-    }
+    part("advice").then(({review}) => review(this, moves)).catch((error) => this.signal.aborted
+      || this.after.replaceChildren(failure(error, () => { this.review = null; this.draw(); })));
   }
 
   view(ply) {
-    this.viewed = ply === played(this.match.events).length ? null : ply;
+    this.viewed = ply === this.made.length ? null : ply;
     this.draw();
   }
 
   play(move) {
     return this.send("moves", {move}, this.match.to_move);
-  }
-
-  undo() {
-    const others = this.match.sides.filter((side) => !this.machine(side));
-    const side = this.own.length > 1 ? played(this.match.events).at(-1).side : this.own[0];
-    return this.send("undo", {}, side).then(() => {
-      if (this.own.length === others.length && others.length > 1 && this.match.undo_asked_by) {
-        return this.send("undo", {agree: true}, others.find((each) => each !== side));
-      }
-    });
   }
 
   /** Send a step, and take what it led to or, if it came too late, the match as it is. */
@@ -244,50 +233,18 @@ class MatchView {
       const answer = await api(`${this.path}/${what}`, {body, token: this.mine.tokens[side], signal: this.signal});
       answer.event ? this.step(answer) : this.take(answer);
     } catch (error) {
-      if (this.signal.aborted) return;
-      if (error.match) this.take(error.match);
-      const last = played(this.match.events).at(-1);
-      this.status.say(error.match ? `The game had gone on meanwhile${last ? `: ${last.side} played ${last.move}` : ""}. Look again.`
-        : error.message, "error");
-      if (error.statusCode === 401) this.#giveUpSeat(side);
+      if (!this.signal.aborted) await this.act("failed", {error, side});
     } finally {
       if (this.sending === version) this.sending = null;
     }
   }
 
-  /** Forget a token that is of no seat, so that a right link can take its place. */
-  #giveUpSeat(side) {
-    delete this.mine.tokens[side];
-    remembered.set(this.match.id, this.mine);
-    this.draw();
-  }
-
-  async showHint() {
-    this.status.sayIfSlow("Looking it up \u2026");
-    const {version} = this.match;
+  /** Do what seldom happens. */
+  async act(what, about) {
     try {
-      const {hint} = await part("advice");
-      const {notes, words} = await hint(this.match, this.game, this.signal);
-      if (version !== this.match.version) return;
-      this.hint = notes;
-      this.status.say(words);
-      this.draw();
+      await (await part("actions"))[what](this, about);
     } catch (error) {
-      if (!this.signal.aborted) this.status.say(error.message, "error");
-    }
-  }
-
-  async rematch() {
-    try {
-      const all = {};
-      let begun;
-      for (const each of this.own) {
-        begun = await api(`${this.path}/rematch`, {body: {}, token: this.mine.tokens[each], signal: this.signal});
-        Object.assign(all, begun.tokens);
-      }
-      remembered.set(begun.id, {tokens: all, invites: []});
-      go(`/match/${begun.id}`);
-    } catch (error) {
+      this.offerDrawn = null;
       if (!this.signal.aborted) this.status.say(error.message, "error");
     }
   }

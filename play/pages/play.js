@@ -1,81 +1,117 @@
 // A new game: against whom, on which side and on which board.
 
-import {api, failure, gameChoice, go, h, layout, newId, remembered, statusLine} from "./app.js";
-import {Board, emptyBoard, findGame} from "./board.js";
+import {
+  Board, api, emptyBoard, failure, findGame, gameChoice, go, h, layout, newId, part, remembered, statusLine,
+} from "./app.js";
 
 const LEVELS = ["random", "beginner", "beginner", "casual", "casual", "club", "club", "strong", "strong", "expert", "perfect"];
+
+/** What is offered for games of lines; duel_setup.js has the same for the duel. */
+const LINES = {
+  names: {X: "X, and begin", O: "O"},
+  begins: "X begins: pick a cell.",
+  machines: {oracle: {label: "The oracle", player: "oracle", levels: LEVELS.map((word, level) => `${level} (${word})`)}},
+};
 
 export async function show(main, {signal}) {
   const chosen = {game: "4,4,4", opponent: "oracle", level: 3, side: "X", ...remembered.get("settings", {})};
   const status = statusLine();
-  const left = h("div", {class: "place"});
-  const level = h("span", {}, `${chosen.level} (${LEVELS[chosen.level]})`);
-  const slider = h("label", {class: "field"}, h("span", {}, "Level ", level), h("input", {
-    type: "range", min: 0, max: 10, value: chosen.level,
-    oninput: (event) => set({level: Number(event.target.value)}),
-  }));
+  const left = h("div", {class: "place"}), who = h("div", {class: "setup"}), which = h("div", {class: "setup"});
   const start = h("button", {type: "submit", class: "primary"}, "Start game");
-  const form = h("form", {class: "setup", onsubmit: (event) => { event.preventDefault(); begin(); }},
-    radios("Opponent", "opponent", {oracle: "The oracle", here: "A friend on this screen", away: "A friend elsewhere"}, chosen.opponent, set),
-    slider,
-    radios("You are", "side", {X: "X, and begin", O: "O"}, chosen.side, set),
-    gameChoice(chosen.game, (game) => set({game})),
-    h("div", {class: "buttons"}, start));
-  await findGame(chosen.game).catch(() => {}); // so that its board is there when the page is
+  const form = h("form", {class: "setup", onsubmit: (event) => { event.preventDefault(); startGame(); }},
+    who, which, h("div", {class: "buttons"}, start));
+  let board, offered, level, slider, side;
+  let choice = gameChoice(chosen.game, (game) => set({game}));
+  which.append(choice);
+  await draw(); // first, so that all is there when the page is
+  signal.throwIfAborted();
   layout(main, "Play", [left, status.element], form);
-  let board;
-  await draw();
 
-  function set(change) {
+  /** Offer the machines and the sides of a kind of game. */
+  function offer(now) {
+    if (now === offered) return;
+    offered = now;
+    const {machines, names} = offered, opponents = {here: "A friend on this screen", away: "A friend elsewhere"};
+    const labels = Object.fromEntries(Object.entries(machines).map(([name, {label}]) => [name, label]));
+    if (!(chosen.opponent in {...machines, ...opponents})) chosen.opponent = "oracle";
+    if (!machines.oracle.levels[chosen.level]) chosen.level = 1;
+    const {levels} = machines.oracle;
+    level = h("span");
+    slider = h("label", {class: "field"}, h("span", {}, "Level ", level), h("input", {
+      type: "range", min: levels.findIndex(Boolean), max: 10, value: chosen.level, oninput: (event) => set({level: Number(event.target.value)}),
+    }));
+    side = Object.keys(names);
+    who.replaceChildren(radios("Opponent", "opponent", {...labels, ...opponents}, chosen.opponent, set), slider,
+      radios("You are", "side", {X: names[side[0]], O: names[side[1]]}, chosen.side, set),
+      offered.rules ? h("p", {class: "small"}, offered.rules) : "");
+  }
+
+  function set(change, sized = false) {
     const drawn = change.game && change.game !== chosen.game;
     Object.assign(chosen, change);
     remembered.set("settings", chosen);
-    level.textContent = `${chosen.level} (${LEVELS[chosen.level]})`;
-    drawn ? draw() : tell();
+    drawn ? draw(sized) : tell();
   }
 
   function tell() {
+    const {machines, begins} = offered;
+    level.textContent = machines.oracle.levels[chosen.level];
     slider.hidden = chosen.opponent !== "oracle";
     form.elements.side.forEach((input) => { input.disabled = chosen.opponent === "here"; });
-    const mine = chosen.opponent === "here" || (chosen.opponent === "oracle" && chosen.side === "X");
-    status.say(mine ? "X begins: pick a cell." : "Start the game when you are ready.");
+    const mine = chosen.opponent === "here" || (chosen.opponent in machines && chosen.side === "X");
+    status.say(mine ? begins : "Start the game when you are ready.");
     if (board) board.show({board: emptyBoard(board.game), playable: new Set(mine ? board.game.squares.keys() : [])});
   }
 
-  async function draw() {
+  /** Draw the board chosen, and offer what its kind of game has; `sized` if the fields for its size have the focus. */
+  async function draw(sized = false) {
+    const {game: name} = chosen;
     try {
-      const game = await findGame(chosen.game);
-      board = game.rows ? new Board(game, {onpick: (cell) => begin(game.names[cell])}) : null;
+      const game = await findGame(name);
+      const now = game.kind.setup ? await part(game.kind.setup) : LINES;
+      if (name !== chosen.game) return;
+      offer(now);
+      board = game.rows ? new Board(game, {onpick: (cell) => startGame(game.names[cell])}) : null;
       left.replaceChildren(board ? board.element : h("p", {}, `${game.name} has no picture: start the game.`));
+      if (sized) choice.replaceWith(choice = gameChoice(name, (other) => set({game: other})));
+      else {
+        which.children[1]?.remove();
+        if (now.sizes) which.append(now.sizes(game, (other) => set({game: other}, true)));
+      }
       tell();
     } catch (error) {
       board = null;
-      left.replaceChildren(failure(error, draw));
+      if (!offered) offer(LINES);
+      left.replaceChildren(failure(error, () => draw()));
       status.say("");
     }
   }
 
-  async function begin(move) {
+  async function startGame(move) {
     if (start.disabled) return;
     start.disabled = true;
     status.sayIfSlow("Setting up the board \u2026");
     try {
-      const other = chosen.side === "X" ? "O" : "X";
-      const players = chosen.opponent === "oracle" ? {[other]: `oracle:${chosen.level}`} : {};
-      const begun = await api("/api/matches", {body: {game: chosen.game, players}, signal});
-      const sides = chosen.opponent === "away" ? [chosen.side] : Object.keys(begun.tokens);
-      const tokens = Object.fromEntries(sides.map((side) => [side, begun.tokens[side]]));
-      const invites = chosen.opponent === "away"
-        ? Object.entries(begun.links.seats).filter(([side]) => side !== chosen.side).map(([, link]) => link) : [];
-      remembered.set(begun.id, {tokens, invites, settings: chosen});
-      if (move) await api(`/api/matches/${begun.id}/moves`, {body: {version: 0, id: newId(), move}, token: tokens.X, signal});
-      go(`/match/${begun.id}`, {state: {focus: move}});
+      const [mine, other] = chosen.side === "X" ? side : [side[1], side[0]], machine = offered.machines[chosen.opponent];
+      const players = machine ? {[other]: machine.levels ? `${machine.player}:${chosen.level}` : chosen.opponent} : {};
+      const {id, tokens} = await begin({game: chosen.game, players}, chosen.opponent === "away" ? [mine] : null, signal);
+      if (move) await api(`/api/matches/${id}/moves`, {body: {version: 0, id: newId(), move}, token: tokens[side[0]], signal});
+      go(`/match/${id}`, {state: {focus: move}});
     } catch (error) {
       if (signal.aborted) return;
       status.say(error.message, "error");
       start.disabled = false;
     }
   }
+}
+
+/** Begin a match, remember the seats of some sides, by default of all people, and return its id and all tokens. */
+export async function begin(body, sides, signal) {
+  const {id, tokens, links} = await api("/api/matches", {body, signal});
+  const ours = sides ?? Object.keys(tokens);
+  const invites = Object.entries(links.seats).filter(([side]) => !ours.includes(side)).map(([, link]) => link);
+  remembered.set(id, {tokens: Object.fromEntries(ours.map((side) => [side, tokens[side]])), invites});
+  return {id, tokens};
 }
 
 function radios(title, name, choices, chosen, set) {

@@ -1,7 +1,6 @@
 // Puzzles: positions in which exactly one move keeps the outcome.
 
-import {api, described, failure, h, layout, statusLine} from "./app.js";
-import {Board, after, emptyBoard, findGame, marksOf} from "./board.js";
+import {Board, after, api, described, emptyBoard, failure, findGame, h, layout, marksOf, statusLine} from "./app.js";
 
 const GAMES = ["4,4,4", "4,4,3", "3,4,3", "3,3,3", "4,4,4,misere"];
 
@@ -58,9 +57,9 @@ export async function show(main, {query, signal}) {
   }
 
   function draw() {
-    const now = shownLine ?? {board: puzzle.board, last: null};
+    const now = shownLine ?? {board: puzzle.board};
     const open = [...marksOf(now.board)].flatMap((mark, cell) => mark === "." ? [cell] : []);
-    board.show({board: now.board, last: now.last, playable: new Set(solved || shownLine ? [] : open)});
+    board.show({...now, playable: new Set(solved || shownLine ? [] : open)});
   }
 
   async function answer(move) {
@@ -92,9 +91,8 @@ export async function show(main, {query, signal}) {
   }
 
   function play(moves) {
-    let text = puzzle.board;
-    for (const move of moves) text = after(game, text, move);
-    shownLine = {board: text, last: game.names.indexOf(moves.at(-1))};
+    shownLine = {board: puzzle.board};
+    for (const move of moves) shownLine = {board: after(game, shownLine.board, move), before: shownLine.board};
     draw();
   }
 

@@ -85,8 +85,8 @@ def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
 def seat(server: Served, visit: Callable[..., Page]) -> Callable[..., Page]:
     """Begin matches between people, and open them where the seats of some sides are ours: by default of both."""
 
-    def sitting(game: str = "4,4,4", sides: str = "XO", **options: Any) -> Page:
-        begun = server.begin(game)
+    def sitting(game: str = "4,4,4", sides: str = "XO", machine: str | None = None, **options: Any) -> Page:
+        begun = server.begin(game, **({"RG"[sides == "R"]: machine} if machine else {}))
         ours = json.dumps({"tokens": {side: begun["tokens"][side] for side in sides}, "invites": []})
         page = visit("about:blank", **options)
         page.context.add_init_script(
@@ -108,3 +108,19 @@ def page(server: Served, visit: Callable[..., Page]) -> Page:
 def oracle(store4: Path) -> Iterator[Oracle]:
     with Oracle(parse_game(DEFAULT_GAME), store4) as opened:
         yield opened
+
+
+@pytest.fixture
+def announced(page: Page) -> Callable[[], list[str]]:
+    """Return what the status has said since the last time."""
+    page.context.add_init_script("""
+        window.said = [];
+        new MutationObserver((changes) => {
+            const lines = document.querySelectorAll("main .status[role=status]");
+            for (const line of lines) {
+                if (changes.some(({target}) => line.contains(target))) said.push(line.textContent);
+            }
+        }).observe(document, {subtree: true, childList: true, characterData: true});
+    """)
+    page.reload()
+    return lambda: page.evaluate("said.splice(0)")

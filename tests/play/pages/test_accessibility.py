@@ -4,8 +4,25 @@ import re
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from browsing import AWAY, EMPTY, HERE, ORACLE, begin, button, cell, choose_game, marks, names, play, says, shows, until
+from browsing import (
+    AWAY,
+    EMPTY,
+    HERE,
+    LOOKS,
+    ORACLE,
+    Keys,
+    begin,
+    button,
+    cell,
+    choose_game,
+    marks,
+    names,
+    play,
+    says,
+    shows,
+    until,
+    violations,
+)
 from playwright.sync_api import Page, expect
 from web import Served
 
@@ -15,12 +32,6 @@ from play.puzzles import Puzzle, make_puzzle
 Visit = Callable[..., Page]
 slow = pytest.mark.slow
 
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
-LOOKS = {
-    "light": {},
-    "dark": {"color_scheme": "dark"},
-    "phone": {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True},
-}
 VERDICTS = "XXX./OO../..../...."
 """A position with a move that wins, moves that draw and moves that lose."""
 
@@ -181,18 +192,6 @@ SOON = ("review-light", "review-phone", "explore-dark", "puzzle_wrong-light", "a
 """What is looked at in every run; the rest takes long."""
 
 
-def violations(page: Page) -> list[str]:
-    """Return what axe has against a page."""
-    page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
-    found = Axe().run(page, options={"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": TAGS}})
-    assert len(found.response["passes"]) > 10
-    return [
-        f"{each['id']}: {node['html'][:120]} {node.get('failureSummary', '')[:300]}"
-        for each in found.response["violations"]
-        for node in each["nodes"]
-    ]
-
-
 @pytest.mark.parametrize(("state", "look"), [
     pytest.param(state, look, id=name, marks=[] if name in SOON else slow)
     for state in STATES
@@ -205,47 +204,6 @@ def test_axe_finds_nothing_wrong(state: Callable[[Page, str], None], look: str, 
     assert violations(page) == []
     wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide[0] <= wide[1], "the page is wider than the window"
-
-
-class Keys:
-    """A page that is used by keyboard alone, and known by what a screen reader would say."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-
-    @property
-    def at(self) -> str:
-        """The role and the name of what has the focus, as the browser tells a screen reader."""
-        session = self.page.context.new_cdp_session(self.page)
-        tree = session.send("Accessibility.getFullAXTree")["nodes"]
-        session.detach()
-        focused = [
-            node
-            for node in tree
-            if any(p["name"] == "focused" and p["value"]["value"] for p in node.get("properties", ()))
-        ]
-        return f"{focused[-1]['role']['value']}: {focused[-1]['name']['value']}" if focused else ""
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def tab_to(self, what: str, *, back: bool = False) -> None:
-        """Press Tab until something has the focus."""
-        for _ in range(25):
-            if re.match(what, self.at):
-                return
-            self.press("Shift+Tab" if back else "Tab")
-        raise AssertionError(f"{what} is not reached by Tab; the focus is on {self.at}")
-
-    def arrow_to(self, name: str) -> None:
-        """Move within the board by arrow keys."""
-        found = re.match(r"button: ([a-z]+)(\d+), ", self.at)
-        assert found, self.at
-        right, down = ord(name[0]) - ord(found[1]), int(name[1:]) - int(found[2])
-        self.press(*(["ArrowRight" if right > 0 else "ArrowLeft"] * abs(right)))
-        self.press(*(["ArrowDown" if down > 0 else "ArrowUp"] * abs(down)))
-        assert self.at.startswith(f"button: {name}, "), self.at
 
 
 def test_a_whole_game_is_played_by_keyboard(page: Page) -> None:
@@ -384,22 +342,6 @@ def test_arrows_skip_holes_and_stop_at_the_edge(server: Served, visit: Visit) ->
     for key, at in (("ArrowLeft", "b1"), ("ArrowDown", "b2"), ("Home", "a2"), ("ArrowUp", "a2"), ("End", "d2")):
         keys.press(key)
         assert keys.at.startswith(f"button: {at}, "), key
-
-
-@pytest.fixture
-def announced(page: Page) -> Callable[[], list[str]]:
-    """Return what the status has said since the last time."""
-    page.context.add_init_script("""
-        window.said = [];
-        new MutationObserver((changes) => {
-            const lines = document.querySelectorAll("main .status[role=status]");
-            for (const line of lines) {
-                if (changes.some(({target}) => line.contains(target))) said.push(line.textContent);
-            }
-        }).observe(document, {subtree: true, childList: true, characterData: true});
-    """)
-    page.reload()
-    return lambda: page.evaluate("said.splice(0)")
 
 
 def test_the_status_is_announced_once_a_move(page: Page, announced: Callable[[], list[str]]) -> None:

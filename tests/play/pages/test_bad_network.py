@@ -249,6 +249,7 @@ def test_a_slow_network_shows_what_is_awaited(server: Served, visit: Visit, orac
     cell(page, "c3").click()
     says(page, "Setting up the board")
     expect(page.locator(".cell")).to_have_count(16)
+    until(page, lambda: len(held.held), 1)
     held.release()
     says(page, "Your turn")
     assert names(page)[10] == "c3, X"

@@ -1,0 +1,827 @@
+"""The duel in the browser: whole games in every mode by every means, captures, refusals, reviews and explorations.
+
+Boards and margins come from an implementation of the rules that shares nothing with ours (tests/naive.py).
+"""
+
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import naive
+import pytest
+from browsing import (
+    AWAY,
+    HERE,
+    LOOKS,
+    MACHINE,
+    Held,
+    Keys,
+    begin,
+    button,
+    cell,
+    choose_game,
+    game_choice,
+    marks,
+    match_of,
+    moves_listed,
+    names,
+    play,
+    says,
+    shows,
+    until,
+    violations,
+)
+from playwright.sync_api import Page, Route, expect
+from web import Served
+
+Visit = Callable[..., Page]
+slow = pytest.mark.slow
+MOVES = "**/api/matches/*/moves"
+OPEN = '.cell[aria-disabled="false"]'
+
+CAPTURES = ["a1", "b1", "c1", "a2", "c2", "b2", "a3", "c3", "b3"]
+"""A game of duel,3,3 in which both sides capture, and G has to move anywhere after the first move."""
+
+
+def name_of(duel: naive.Duel, number: int) -> str:
+    return "abcdefghijkl"[number % duel.columns] + str(number // duel.columns + 1)
+
+
+def open_cells(page: Page) -> list[str]:
+    """Return the names of the cells that can be picked."""
+    found: list[str] = page.locator(OPEN).evaluate_all("cells => cells.map(c => c.ariaLabel.split(',')[0])")
+    return found
+
+
+class Game:
+    """A game by the naive rules, beside the one on a page."""
+
+    def __init__(self, name: str, seed: int = 0) -> None:
+        self.duel = naive.Duel.named(name)
+        self.board = self.duel.empty
+        self.captured: list[int] = []
+        self.played: list[str] = []
+        self.rng = random.Random(seed)
+
+    @property
+    def side(self) -> str:
+        return naive.turn(self.board)
+
+    @property
+    def legal(self) -> list[str]:
+        return [name_of(self.duel, number) for number in naive.placings(self.duel, self.board, self.side)]
+
+    def number(self, move: str) -> int:
+        return (int(move[1:]) - 1) * self.duel.columns + "abcdefghijkl".index(move[0])
+
+    def play(self, move: str) -> int:
+        """Make a move and return how many tiles it captured."""
+        number, side = self.number(move), self.side
+        captured = len(naive.captures(self.duel, self.board, number, side))
+        self.board = naive.placed(self.duel, self.board, number, side)
+        self.captured.append(captured)
+        self.played.append(f"{side} {move}")
+        return captured
+
+    def choice(self) -> str:
+        return self.rng.choice(self.legal)
+
+    @property
+    def ended(self) -> re.Pattern[str]:
+        """What is said at the end."""
+        red, green = self.board.count("R"), self.board.count("G")
+        winner = "A draw" if red == green else f"{'R' if red > green else 'G'} has won"
+        return re.compile(f"({winner}|You have (won|lost)): {max(red, green)} tiles to {min(red, green)}")
+
+    def is_on(self, page: Page) -> None:
+        """Wait until a page shows the board, and see that it tells the score and every move."""
+        shows(page, self.board)
+        for side in "RG":
+            count = self.board.count(side)
+            row = page.locator(".players li").filter(has=page.locator(f".side.{side}"))
+            expect(row).to_contain_text(f"{count} tile{'s' * (count != 1)}")
+        assert moves_listed(page) == self.played
+        rows = page.get_by_role("list", name="Moves").get_by_role("button").all_inner_texts()
+        for text, move, captured in zip(rows, self.played, self.captured, strict=True):
+            row, column = divmod(self.number(move[2:]), self.duel.columns)
+            assert f"row {row + 1}, column {column + 1}" in text
+            assert (f"captured {captured}" in text) == (captured > 0), text
+            assert re.search(r"\d?\d:\d\d:\d\d", text)
+
+
+def told(side: str, move: str, captured: int) -> str:
+    return f"{side} played {move}{f' and captured {captured}' if captured else ''}. "
+
+
+@pytest.mark.parametrize(
+    ("game", "look"),
+    [("duel,3,4", "light"), ("duel,4,3", "phone"), pytest.param("duel", "phone", marks=slow),
+     pytest.param("duel,2,5", "dark", marks=slow), pytest.param("duel,5,5", "light", marks=slow)],
+)  # fmt: skip
+def test_two_here_play_a_whole_game_and_every_board_is_the_naive_one(
+    game: str, look: str, server: Served, visit: Visit
+) -> None:
+    page, other = visit(server.url, **LOOKS[look]), Game(game, 1)
+    begin(page, HERE, game=game)
+    says(page, "R to move.")
+    while "." in other.board:
+        other.is_on(page)
+        assert open_cells(page) == other.legal
+        side, move = other.side, other.choice()
+        (cell(page, move).tap if look == "phone" else cell(page, move).click)()
+        captured = other.play(move)
+        if "." in other.board:
+            says(page, f"{told(side, move, captured)}{other.side} to move.")
+    other.is_on(page)
+    says(page, other.ended)
+    assert open_cells(page) == []
+    expect(page.get_by_role("button", name=re.compile("Undo|Hint|Resign"))).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("game", "side", "opponent"),
+    [("duel,4,4", "G", MACHINE), pytest.param("duel", "R", MACHINE, marks=slow),
+     pytest.param("duel,3,5", "G", "Captures first", marks=slow), pytest.param("duel,3,5", "R", "Random", marks=slow)],
+)  # fmt: skip
+def test_a_whole_game_against_a_machine_and_every_board_is_the_naive_one(
+    game: str, side: str, opponent: str, page: Page, server: Served
+) -> None:
+    match = begin(page, opponent, game=game, side=side, level=2 if opponent == MACHINE else None)
+    other = Game(game, 2)
+    name = {MACHINE: "the machine, level 2", "Captures first": "captures first", "Random": "random moves"}[opponent]
+    expect(page.locator(".players")).to_contain_text(name)
+    while "." in other.board:
+        if other.side == side:
+            until(page, lambda: open_cells(page), other.legal)
+            other.is_on(page)
+            move = other.choice()
+            play(page, move)
+        else:
+            until(page, lambda: len(moves_listed(page)) > len(other.played), True)
+            move = moves_listed(page)[len(other.played)][2:]
+            assert move in other.legal
+        other.play(move)
+    other.is_on(page)
+    says(page, other.ended)
+    now = server.get(f"/api/matches/{match}").json
+    assert (now["state"].replace("/", ""), now["captured"]) == (other.board, other.captured)
+    expect(button(page, "Rematch")).to_be_focused()
+    button(page, "Rematch").click()
+    expect(page.locator(".players li").filter(has_text="you")).to_contain_text("RG"[side == "R"])
+
+
+def test_two_browsers_play_a_whole_game_by_link_and_a_third_watches(page: Page, server: Served, visit: Visit) -> None:
+    match = begin(page, AWAY, game="duel,3,4")
+    friend = visit(page.get_by_label("Send this link").input_value())
+    watcher = visit(f"{server.url}/match/{match}")
+    expect(friend.locator(".players")).to_contain_text("G you")
+    expect(button(page, "Restart")).to_have_count(0)  # the friend would not know where it went on
+    other, players = Game("duel,3,4", 3), {"R": page, "G": friend}
+    while "." in other.board:
+        here = players[other.side]
+        until(here, lambda: open_cells(here), other.legal)  # noqa: B023 - it is asked at once
+        for each in (watcher, players["RG"[other.side == "R"]]):
+            assert open_cells(each) == []
+        move = other.choice()
+        play(here, move)
+        other.play(move)
+        for each in (page, friend, watcher):
+            other.is_on(each)
+    for each in (page, friend, watcher):
+        says(each, other.ended)
+
+
+def test_nothing_jumps_for_who_watches(seat: Visit, visit: Visit) -> None:
+    page = seat("duel,3,3", "RG")
+    watcher = visit(page.url, **LOOKS["phone"])
+    other = Game("duel,3,3", 5)
+    tops = "['.buttons', '.share', '.moves'].map((each) => document.querySelector(each).getBoundingClientRect().top)"
+    says(watcher, "R to move.")
+    before = watcher.evaluate(tops)
+    while "." in other.board:
+        expect(watcher.get_by_role("img", name="to move")).to_have_count(1)
+        move = other.choice()
+        play(page, move)
+        other.play(move)
+        shows(watcher, other.board)
+        assert watcher.evaluate(tops) == before
+    expect(watcher.get_by_role("img", name="to move")).to_have_count(0)
+
+
+def test_a_whole_game_is_played_by_keyboard(page: Page) -> None:
+    keys, other = Keys(page), Game("duel,3,3", 4)
+    keys.tab_to("combobox: Game")
+    expect(game_choice(page).get_by_role("option")).not_to_have_count(2)  # they come once it has the focus
+    keys.press("End")
+    until(page, lambda: keys.at, "textbox: Another board")
+    page.keyboard.type("duel,3,3")
+    keys.press("Tab")
+    expect(page.locator(".cell")).to_have_count(9)
+    keys.tab_to("radio: (The machine|The oracle)", back=True)
+    while not keys.at.startswith("radio: A friend on this screen"):
+        keys.press("ArrowDown")
+    keys.tab_to("combobox: Rows")
+    keys.tab_to("button: Start game")
+    keys.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    keys.tab_to("button: a1, empty")
+    while "." in other.board:
+        side, move = other.side, other.choice()
+        keys.arrow_to(move)
+        assert keys.at == f"button: {move}, empty"
+        keys.press("Enter" if side == "R" else " ")
+        expect(page.get_by_role("button", name=f"{move}, {side}, last move")).to_be_attached()
+        other.play(move)
+        other.is_on(page)
+    says(page, other.ended)
+    expect(button(page, "Rematch")).to_be_focused()
+    keys.tab_to("button: Restart")
+    keys.press("Enter")
+    says(page, "R to move.")
+    assert marks(page) == other.duel.empty
+
+
+def test_captures_are_announced_once_a_move_and_marked_until_the_next(
+    page: Page, announced: Callable[[], list[str]]
+) -> None:
+    begin(page, HERE, game="duel,3,3")
+    says(page, "R to move.")
+    other = Game("duel,3,3")
+    announced()
+    for move in CAPTURES[:-1]:
+        before, side = other.board, other.side
+        captured = other.play(move)
+        play(page, move)
+        expected = f"{told(side, move, captured)}{other.side} to move."
+        says(page, expected)
+        assert [text for text in announced() if text != "Sending …"] == [expected]
+        turned = [
+            name_of(other.duel, number)
+            for number, (old, new) in enumerate(zip(before, other.board, strict=True))
+            if old not in (".", new)
+        ]
+        assert [name.split(",")[0] for name in names(page) if name.endswith(f"{side}, captured")] == turned
+        assert page.locator(".cell.turned").count() == len(turned) == captured
+    assert max(other.captured) > 1
+
+
+def test_who_plays_a_machine_hears_of_both_captures(seat: Visit) -> None:
+    page, other, heard = seat("duel,4,4", "R", machine="random"), Game("duel,4,4"), 0
+    while True:
+        until(page, lambda: open_cells(page), other.legal)
+        own = max(other.legal, key=lambda move: len(naive.captures(other.duel, other.board, other.number(move), "R")))
+        play(page, own)
+        first = other.play(own)
+        until(page, lambda: len(moves_listed(page)) > len(other.played), True)
+        reply = moves_listed(page)[-1][2:]
+        second = other.play(reply)
+        if "." not in other.board:
+            break
+        said = (told("R", own, first) if first else "") + told("G", reply, second)
+        says(page, re.compile(f"^{re.escape(said)}Your turn: you are R.$"))
+        heard += bool(first)
+    assert heard
+
+
+def test_an_illegal_click_changes_nothing_and_says_why(server: Served, seat: Visit, visit: Visit) -> None:
+    page = seat("duel,4,4", "RG")
+    play(page, "a1", "d4")
+    says(page, "R to move")
+    before = marks(page)
+
+    def refused(name: str, why: str, at: Page = page) -> None:
+        cell(at, name).click(force=True)
+        says(at, why)
+        expect(at.locator("main .status")).to_have_class(re.compile("error"))
+        assert marks(at) == before
+
+    refused("a1", "a1 is taken: pick an empty cell.")
+    refused("d4", "d4 is taken: pick an empty cell.")
+    refused("c3", "c3 is not next to a tile of R: pick a marked cell.")
+    refused("d3", "d3 is not next to a tile of R: pick a marked cell.")
+    Keys(page).press("Enter")
+    assert open_cells(page) == ["b1", "a2"]
+    page.get_by_role("list", name="Moves").get_by_role("button").nth(1).click()
+    page.get_by_role("list", name="Moves").get_by_role("button").nth(0).click()
+    before = marks(page)
+    refused("b1", "This is an earlier position: go back to the game to move.")
+    assert server.get(f"/api/matches/{match_of(page)}").json["version"] == 2
+
+
+def test_who_is_not_to_move_is_told_whose_turn_it_is(page: Page, visit: Visit) -> None:
+    begin(page, AWAY, game="duel,3,3")
+    friend = visit(page.get_by_label("Send this link").input_value())
+    shows(friend, "." * 9)
+    cell(friend, "b2").click(force=True)
+    says(friend, "It is R’s turn.")
+    play(page, "b2")
+    says(friend, "R played b2. Your turn: you are G.")
+    assert marks(friend) == "....R...."
+
+
+def test_the_cells_that_can_be_played_are_marked_and_no_others(seat: Visit) -> None:
+    page = seat("duel,4,4", "RG")
+    play(page, "a1", "d4")
+    says(page, "R to move")
+    dotted = page.locator(".cell").evaluate_all("""cells => cells.filter(
+        (cell) => getComputedStyle(cell, "::after").content !== "none").map((cell) => cell.ariaLabel.split(",")[0])""")
+    assert dotted == ["b1", "a2"] == open_cells(page)
+
+
+def test_after_the_end_no_click_does_anything(server: Served, seat: Visit) -> None:
+    page = seat("duel,2,2", "RG")
+    sent: list[str] = []
+    play(page, "a1", "b2", "b1")
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    play(page, "a2")
+    says(page, re.compile("has won|A draw"))
+    said, board, before = page.locator("main .status").inner_text(), marks(page), len(sent)
+    for each in range(4):
+        page.locator(".cell").nth(each).click(force=True)
+    page.wait_for_timeout(200)  # nothing is to happen
+    assert (page.locator("main .status").inner_text(), marks(page), len(sent)) == (said, board, before)
+
+
+@pytest.mark.parametrize("way", ["lost", pytest.param("broken", marks=slow), pytest.param("busy", marks=slow)])
+def test_a_move_that_the_network_loses_is_sent_again_and_made_once(way: str, server: Served, seat: Visit) -> None:
+    page, other = seat("duel,3,3", "RG"), Game("duel,3,3")
+    tries: list[str] = []
+
+    def badly(route: Route) -> None:
+        tries.append(route.request.post_data_json["id"])
+        if tries.count(tries[-1]) > 1:
+            route.continue_()
+        elif way == "busy":
+            route.fulfill(status=503, json={"error": "busy", "message": "the server is busy", "statusCode": 503})
+        else:
+            if way == "lost":
+                route.fetch()
+            route.abort("connectionreset")
+
+    page.route(MOVES, badly)
+    for move in CAPTURES[:4]:
+        play(page, move)
+        other.play(move)
+        other.is_on(page)
+    until(page, lambda: [tries.count(each) for each in tries], [2] * 8)
+    now = server.get(f"/api/matches/{match_of(page)}").json
+    assert (now["version"], now["captured"]) == (4, other.captured)
+
+
+def test_offline_is_said_and_the_game_goes_on_by_itself(page: Page) -> None:
+    begin(page, HERE, game="duel,3,3")
+    play(page, "b2")
+    page.context.set_offline(True)
+    expect(page.locator("#connection")).to_contain_text("No connection")
+    cell(page, "a2").click()
+    says(page, "Sending")
+    assert marks(page) == "....R...."
+    page.context.set_offline(False)
+    shows(page, "...GG....")
+    says(page, "G played a2 and captured 1. R to move.")
+
+
+def test_undo_gives_captured_tiles_back(page: Page) -> None:
+    begin(page, HERE, game="duel,3,3")
+    other = Game("duel,3,3")
+    boards = [other.board]
+    for move in CAPTURES[:4]:
+        play(page, move)
+        other.play(move)
+        boards.append(other.board)
+    for board in boards[-2::-1]:
+        button(page, "Undo").click()
+        shows(page, board)
+    expect(button(page, "Undo")).to_be_disabled()
+    assert moves_listed(page) == []
+
+
+def test_the_list_of_moves_shows_each_earlier_board_and_its_score(seat: Visit) -> None:
+    page, other = seat("duel,3,3", "RG"), Game("duel,3,3")
+    play(page, *CAPTURES[:6])
+    steps = page.get_by_role("list", name="Moves").get_by_role("button")
+    for number, move in enumerate(CAPTURES[:6]):
+        other.play(move)
+        if number < 5:
+            steps.nth(number).click()
+            says(page, f"Position after {number + 1} of 6 moves.")
+        else:
+            button(page, "Back to the game").click()
+        shows(page, other.board)
+        expect(page.locator(".score").nth(0)).to_have_text(re.compile(f"^{other.board.count('R')} tile"))
+        expect(page.locator(".score").nth(1)).to_have_text(re.compile(f"^{other.board.count('G')} tile"))
+        assert page.locator(".cell.turned").count() == other.captured[-1]
+
+
+def test_restart_begins_the_same_game_with_the_same_players_at_one_click(page: Page, server: Served) -> None:
+    first = begin(page, MACHINE, game="duel,3,4", side="G", level=3)
+    until(page, lambda: len(moves_listed(page)), 1)
+    button(page, "Restart").click()
+    page.wait_for_url(lambda url: first not in url)
+    expect(page.locator(".players")).to_contain_text("R the machine, level 3")
+    until(page, lambda: len(moves_listed(page)), 1)
+    now = server.get(f"/api/matches/{match_of(page)}").json
+    assert (now["game"], now["players"], match_of(page) != first) == ("duel,3,4", {"R": "search:3", "G": "human"}, True)
+    play(page, open_cells(page)[0])
+
+
+def test_who_resigns_has_lost(page: Page) -> None:
+    begin(page, MACHINE, game="duel,3,4", level=1)
+    play(page, "a1")
+    says(page, "G played")
+    button(page, "Resign").click()
+    says(page, "You have lost: R resigned.")
+    assert open_cells(page) == []
+
+
+def margins(duel: naive.Duel, board: str) -> dict[str, int]:
+    """Return each move's margin for the side that makes it, by naive minimax."""
+    side = naive.turn(board)
+    return {
+        name_of(duel, number): -naive.margin(duel, naive.placed(duel, board, number, side), naive.rival(side))
+        for number in naive.placings(duel, board, side)
+    }
+
+
+def test_a_hint_marks_the_moves_with_the_best_margin(seat: Visit) -> None:
+    page, other = seat("duel,3,3", "RG"), Game("duel,3,3")
+    for move in CAPTURES[:3]:
+        play(page, move)
+        other.play(move)
+    found = margins(other.duel, other.board)
+    best = [move for move, by in found.items() if by == max(found.values())]
+    button(page, "Hint").click()
+    says(page, "Hint: ")
+    said = page.locator("main .status").inner_text()
+    assert said == ("Hint: all moves are equally good." if len(best) == len(found) else f"Hint: {', '.join(best[:6])}.")
+    assert [name.split(",")[0] for name in names(page) if "a good move" in name] == best
+
+
+@slow
+def test_a_hint_that_is_not_certain_says_so(seat: Visit) -> None:
+    page = seat("duel,8,8", "RG")
+    play(page, "a1")
+    button(page, "Hint").click()
+    says(page, re.compile(r"Hint: \w\d looks promising, but who wins could not be settled in time\."))
+
+
+def graded(best: int, by: int) -> str:
+    """Return a move's grade by the margins of the best move and of the one made."""
+    kind, now = (best > 0) - (best < 0), (by > 0) - (by < 0)
+    if by == best:
+        return ""
+    if kind == now:
+        return "smaller win" if now > 0 else "larger loss"
+    return "gave away a win" if now == 0 else "turned a draw into a loss" if kind == 0 else "turned a win into a loss"
+
+
+def test_the_review_grades_every_move_by_its_margin(seat: Visit) -> None:
+    page, other = seat("duel,3,3", "RG"), Game("duel,3,3", 5)
+    expected = []
+    while "." in other.board:
+        found = margins(other.duel, other.board)
+        move = other.choice()
+        expected.append(graded(max(found.values()), found[move]))
+        play(page, move)
+        other.play(move)
+    expect(page.get_by_role("heading", name="Review")).to_be_visible()
+    steps = page.get_by_role("list", name="Moves").get_by_role("button")
+    for grade, step in zip(expected, steps.all(), strict=True):
+        found_grade = step.locator(".grade")
+        expect(found_grade).to_have_count(int(bool(grade)))
+        if grade:
+            expect(found_grade).to_have_text(re.compile(rf"^\s*(✗ )?{grade}$"))
+    assert any(expected)
+    page.get_by_role("link", name="Explore this game").click()
+    expect(page.get_by_role("list", name="Moves to this position").get_by_role("button")).to_have_count(10)
+    shows(page, other.board)
+
+
+@slow
+def test_a_game_too_large_to_review_says_so_in_a_line(seat: Visit) -> None:
+    page, other = seat("duel,5,5", "RG"), Game("duel,5,5", 6)
+    while "." in other.board:
+        move = other.choice()
+        play(page, move)
+        other.play(move)
+    expect(page.locator(".after")).to_have_text(re.compile("^No review: .*too long"))
+
+
+def says_of(by: int) -> tuple[str, str]:
+    """Return the text and the words for a margin."""
+    if by == 0:
+        return "=", "draws"
+    return (f"+{by}", f"wins by {by}") if by > 0 else (f"−{-by}", f"loses by {-by}")
+
+
+def explored(page: Page, duel: naive.Duel, board: str) -> None:
+    """See that a page tells each legal move's margin, and nothing of other cells."""
+    found = margins(duel, board)
+    telling = len(set(found.values())) > 1
+    expected = []
+    for number, tile in enumerate(board):
+        name = name_of(duel, number)
+        text, words = says_of(found[name]) if name in found else ("", "")
+        ring = ", best" if telling and name in found and found[name] == max(found.values()) else ""
+        state = tile if tile != "." else "empty"
+        expected.append((f"{name}, {state}{', ' if words else ''}{words}{ring}", text))
+
+    def shown() -> list[tuple[str, str]]:
+        cells = page.locator(".cell").evaluate_all("cells => cells.map(c => [c.ariaLabel, c.textContent])")
+        return [(name.replace(", last move", "").replace(", captured", ""), text) for name, text in cells]
+
+    until(page, shown, expected)
+    best, side = max(found.values()), naive.turn(board)
+    winner = side if best > 0 else naive.rival(side)
+    says(page, f"{side} to move: {f'{winner} wins by {abs(best)}' if best else 'a draw with best play'}.")
+
+
+def test_exploring_shows_each_legal_moves_margin(server: Served, visit: Visit) -> None:
+    page, other = visit(f"{server.url}/explore/duel,3,3"), Game("duel,3,3", 7)
+    while True:
+        explored(page, other.duel, other.board)
+        move = other.choice()
+        cell(page, move).click()
+        other.play(move)
+        if "." not in other.board:
+            break
+    red, green = other.board.count("R"), other.board.count("G")
+    says(page, f"{'R' if red > green else 'G'} has won by {abs(red - green)}.")
+    steps = page.get_by_role("list", name="Moves to this position").get_by_role("button")
+    expect(steps).to_have_text(["start", *(move[2:] for move in other.played)])
+    graph = page.get_by_role("img", name="After so many moves")
+    label = f"9: {'R' if red > green else 'G'} wins by {abs(red - green)}."
+    expect(graph).to_have_attribute("aria-label", re.compile(re.escape(label)))
+    button(page, "Back").click()
+    until(page, lambda: sum(mark != "." for mark in marks(page)), 8)
+
+
+def test_exploring_4x4_begins_with_the_margins_of_every_cell(server: Served, visit: Visit) -> None:
+    page = visit(f"{server.url}/explore/duel,4,4/R.../.G../..../....")
+    says(page, re.compile("R to move: (. wins by [0-9]+|a draw with best play)"))
+    told_of = [name for name in names(page) if re.search("wins by|loses by|draws", name)]
+    assert [name.split(",")[0] for name in told_of] == ["b1", "a2"]
+    cell(page, "d4").click(force=True)
+    expect(page.locator(".line")).to_have_text("d4 is not next to a tile of R: pick a marked cell.")
+    assert marks(page) == "R....G.........."
+
+
+def test_a_board_of_the_duel_is_set_up_by_clicking(server: Served, visit: Visit) -> None:
+    page = visit(f"{server.url}/explore/duel,3,3")
+    says(page, "R to move")
+    page.get_by_label("Set up").check()
+    cell(page, "a1").click()
+    says(page, "G to move")
+    cell(page, "c3").click()
+    shows(page, "R.......R")
+    expect(page.locator(".status")).to_have_class(re.compile("error"))
+    cell(page, "c3").click()
+    shows(page, "R.......G")
+    says(page, "R to move")
+    cell(page, "c3").click()
+    shows(page, "R........")
+
+
+@slow
+def test_exploring_a_board_too_large_to_solve_says_so(server: Served, visit: Visit) -> None:
+    page = visit(f"{server.url}/explore/duel,8,8")
+    says(page, "R to move: who wins could not be settled in time.")
+    assert {name.split(", ", 1)[1] for name in names(page)} == {"empty, not settled"}
+
+
+@pytest.mark.parametrize(("rows", "columns"), [("2", "12"), pytest.param("12", "2", marks=slow)])
+def test_every_size_is_reached_by_two_choices_and_remembered(
+    rows: str, columns: str, page: Page, server: Served
+) -> None:
+    game_choice(page).hover()
+    game_choice(page).select_option("duel")
+    for title in ("Rows", "Columns"):
+        offered = page.get_by_role("combobox", name=title).locator("option")
+        expect(offered).to_have_text([str(size) for size in range(2, 13)])
+    page.get_by_role("combobox", name="Rows").select_option(rows)
+    page.get_by_role("combobox", name="Columns").select_option(columns)
+    expect(page.locator(".cell")).to_have_count(24)
+    expect(game_choice(page)).to_have_value(f"duel,{rows},{columns}")
+    page.reload()
+    expect(page.locator(".cell")).to_have_count(24)
+    expect(page.get_by_role("combobox", name="Rows")).to_have_value(rows)
+    page.get_by_label(HERE).check()
+    button(page, "Start game").click()
+    page.wait_for_url("**/match/*")
+    assert server.get(f"/api/matches/{match_of(page)}").json["game"] == f"duel,{rows},{columns}"
+
+
+def test_the_set_up_speaks_of_each_game_in_its_own_words(page: Page) -> None:
+    opponents = page.get_by_role("group", name="Opponent").get_by_role("radio")
+    expect(opponents).to_have_count(3)
+    game_choice(page).hover()
+    expect(game_choice(page).get_by_role("option", name="3 × 3, 3 in a row", exact=True)).to_be_attached()
+    choose_game(page, "duel,4,4")
+    says(page, "Red begins: pick a cell.")
+    expect(opponents).to_have_count(5)
+    expect(page.get_by_label("Level 3, casual")).to_have_attribute("min", "1")
+    page.get_by_label("Captures first").check()
+    expect(page.get_by_label("Level")).to_be_hidden()
+    game_choice(page).select_option("3,3,3")
+    says(page, "X begins: pick a cell.")
+    expect(opponents).to_have_count(3)
+    expect(page.get_by_label("The oracle")).to_be_checked()
+    expect(page.get_by_role("combobox", name="Rows")).to_have_count(0)
+
+
+def test_who_chooses_a_game_by_keyboard_stays_at_the_choice(page: Page) -> None:
+    keys = Keys(page)
+    keys.tab_to("combobox: Game")
+    options = game_choice(page).get_by_role("option")
+    expect(options.filter(has_text="Infinity Grid Duel, 4")).to_be_attached()
+    page.keyboard.type("Infinity")
+    says(page, "Red begins")
+    assert keys.at == "combobox: Game"
+    keys.press("Tab", "ArrowDown")
+    expect(page.locator(".cell")).to_have_count(42)
+    assert keys.at == "combobox: Rows"
+
+
+def test_a_page_that_is_left_while_it_loads_never_replaces_the_next(server: Served, visit: Visit) -> None:
+    page = visit(f"{server.url}/puzzles")
+    page.evaluate("""localStorage.setItem("ttt4:settings", '{"game": "duel"}')""")
+    held = Held()
+    page.route("**/static/duel.js*", held)
+    page.get_by_role("link", name="Play", exact=True).click()
+    until(page, lambda: len(held.held), 1)
+    page.get_by_role("link", name="Explore").click()
+    says(page, "X to move")
+    held.release()
+    page.wait_for_timeout(200)  # nothing is to happen
+    says(page, "X to move")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Explore")
+
+
+@pytest.mark.parametrize(("side", "first"), [("R", True), pytest.param("G", False, marks=slow)])
+def test_a_click_on_the_set_up_begins_the_game_if_one_begins(side: str, first: bool, page: Page) -> None:
+    choose_game(page, "duel,4,4")
+    page.get_by_label(re.compile(f"\\({side}\\)")).check()
+    expect(page.locator(OPEN)).to_have_count(16 if first else 0)
+    if first:
+        cell(page, "b2").click()
+        page.wait_for_url("**/match/*")
+        until(page, lambda: moves_listed(page)[:1], ["R b2"])
+
+
+@slow
+def test_a_machine_that_thinks_is_said_to(page: Page) -> None:
+    begin(page, MACHINE, game="duel,12,12", level=10)
+    play(page, "f6")
+    says(page, "G, the machine, level 10, is thinking …")
+    expect(page.locator(OPEN)).to_have_count(0)
+    page.set_default_timeout(120_000)
+    says(page, re.compile("G played .*Your turn"))
+
+
+def test_12x12_fits_a_phone_and_is_played_by_touch(server: Served, visit: Visit) -> None:
+    page = visit(server.url, **LOOKS["phone"])
+    begin(page, HERE, game="duel,12,12")
+    expect(page.locator(".cell")).to_have_count(144)
+    sizes = page.evaluate("""() => {
+        const frame = document.querySelector(".frame"), cell = document.querySelector(".cell").getBoundingClientRect();
+        const next = document.querySelectorAll(".cell")[1].getBoundingClientRect();
+        return [frame.scrollWidth - frame.clientWidth, document.documentElement.scrollWidth - innerWidth,
+            next.left - cell.left, cell.width, cell.height];
+    }""")
+    assert sizes[:2] == [0, 0]
+    assert sizes[2] >= 24  # targets may be smaller if a circle of 24 pixels around each meets no other (WCAG 2.5.8)
+    assert min(sizes[3:]) > 22
+    other = Game("duel,12,12", 8)
+    for _ in range(6):
+        move = other.choice()
+        cell(page, move).tap()
+        other.play(move)
+        shows(page, other.board)
+    other.is_on(page)
+
+
+def tile_looks(page: Page) -> dict[str, list[str]]:
+    """Return the path and the outline of each side's tiles."""
+    found: dict[str, list[str]] = page.locator(
+        ".mark"
+    ).evaluate_all("""marks => Object.fromEntries(marks.map((mark) => {
+        const style = getComputedStyle(mark);
+        return [mark.getAttribute("class"), [mark.firstChild.getAttribute("d"), style.borderRadius, style.borderStyle,
+            style.backgroundColor, style.color]];
+    }))""")
+    return found
+
+
+def test_the_sides_differ_where_all_colours_are_equal(seat: Visit) -> None:
+    page = seat("duel,3,3", "RG", forced_colors="active")
+    play(page, "a1", "c3", "b1", "b3")
+    red, green = tile_looks(page)["mark R"], tile_looks(page)["mark G"]
+    assert red[3:] == green[3:], "the colours are not forced"
+    assert red[0] != green[0]
+    assert red[1] != green[1]
+    assert (red[2], green[2]) == ("solid", "solid")
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, as `rgb(1, 2, 3)`, by WCAG."""
+
+    def light(colour: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, bright = sorted((light(one), light(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_tiles_stand_out_from_their_letters_the_board_and_each_other(look: str, seat: Visit) -> None:
+    page = seat("duel,3,3", "RG", **LOOKS[look])
+    play(page, "a1", "c3", "b1", "b3")
+    paper = page.locator(".cell").first.evaluate("cell => getComputedStyle(cell).backgroundColor")
+    red, green = tile_looks(page)["mark R"], tile_looks(page)["mark G"]
+    for *_, tile, letter in (red, green):
+        assert contrast(tile, letter) >= 4.5
+        assert max(contrast(paper, tile), contrast(paper, letter)) >= 3  # the letter's colour is the outline's
+    assert contrast(red[3], green[3]) >= 3  # so they differ for those who see no hues
+
+
+@pytest.mark.parametrize(("motion", "turns"), [("reduce", 0), ("no-preference", 1)])
+def test_captured_tiles_turn_unless_one_wants_no_motion(motion: str, turns: int, seat: Visit) -> None:
+    page = seat("duel,3,3", "RG", reduced_motion=motion)
+    page.evaluate("""() => {
+        window.moved = [];
+        addEventListener("animationstart", ({animationName}) => moved.push(animationName), true);
+    }""")
+    play(page, "a1", "b1")
+    expect(page.locator(".cell.turned")).to_have_count(1)
+    page.wait_for_timeout(100)
+    moved = page.evaluate("moved.filter((name) => ['turn', 'appear'].includes(name))")
+    assert moved.count("turn") == turns
+    assert bool(moved) == bool(turns)
+
+
+def setting_up(page: Page, url: str) -> None:
+    page.goto(url)
+    choose_game(page, "duel")
+    says(page, "Red begins")
+
+
+def playing(page: Page, url: str) -> None:
+    page.goto(url)
+    begin(page, HERE, game="duel")
+    play(page, "a1", "b2", "b1", "c1")
+    cell(page, "f6").click(force=True)
+    says(page, "not next to")
+
+
+def hinted(page: Page, url: str) -> None:
+    page.goto(url)
+    begin(page, HERE, game="duel,4,4")
+    play(page, "a1", "b2", "b1")
+    button(page, "Hint").click()
+    says(page, "Hint")
+
+
+def over(page: Page, url: str) -> None:
+    page.goto(url)
+    begin(page, HERE, game="duel,3,3")
+    play(page, *played_out(5))
+    expect(page.get_by_role("heading", name="Review")).to_be_visible()
+
+
+def played_out(seed: int) -> list[str]:
+    game = Game("duel,3,3", seed)
+    while "." in game.board:
+        game.play(game.choice())
+    return [move[2:] for move in game.played]
+
+
+def largest(page: Page, url: str) -> None:
+    page.goto(url)
+    begin(page, HERE, game="duel,12,12")
+    play(page, "a1", "b1")
+
+
+def exploring(page: Page, url: str) -> None:
+    page.goto(f"{url}/explore/duel,4,4/R.../.G../..../....")
+    says(page, "R to move")
+
+
+STATES = [setting_up, playing, hinted, over, largest, exploring]
+SOON = ("playing-light", "over-phone", "exploring-dark")
+
+
+@pytest.mark.parametrize(("state", "look"), [
+    pytest.param(state, look, id=name, marks=[] if name in SOON else slow)
+    for state in STATES
+    for look in LOOKS
+    for name in [f"{state.__name__}-{look}"]
+])  # fmt: skip
+def test_axe_finds_nothing_wrong(state: Callable[[Page, str], None], look: str, server: Served, visit: Visit) -> None:
+    page: Any = visit("about:blank", **LOOKS[look])
+    state(page, server.url)
+    assert violations(page) == []
+    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide[0] <= wide[1], "the page is wider than the window"
