@@ -106,6 +106,10 @@ class Oracle:
         """Tell whether the store has every move of a position: a book has only the first ones of a game."""
         return self._source.knows(position.stones)
 
+    def canonical(self, position: BoardPosition) -> tuple[int, int, Symmetry]:
+        """Return the cells of the position that stands for all equal by symmetry, and a symmetry that gives it."""
+        return self._index.canonical(position.x, position.o)
+
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The permutations of the cells under which positions count as equal: the first is the identity."""

@@ -171,6 +171,7 @@ def _played(
     """Return a played match, and who forfeited it and why, if somebody did."""
     match: Match[Any] = Match(roster.rules, clock=lambda: None)
     players: dict[str, Player | None] = {}
+    roster.forget()
     session = Session(Record(match), players)
     side: str | None
     try:

@@ -3,9 +3,9 @@
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from oracle.oracle import Oracle
 from play.players.mcts import BONUS
 from play.players.player import BEST_LEVEL
+from play.players.traps import Traps
 from solver.duel.plain import GLANCE
 from solver.games.board import cells_of
 from solver.games.duel import Duel, movers
@@ -32,7 +32,7 @@ class Strength(NamedTuple):
 LEVELS = (
     Strength(1.0, 1, 1), Strength(0.55, 1, 1_000), Strength(0.4, 1, 1_000), Strength(0.3, 2, 5_000),
     Strength(0.22, 2, 5_000), Strength(0.15, 3, 20_000), Strength(0.1, 4, 20_000), Strength(0.06, 6, 50_000),
-    Strength(0.03, 8, 200_000), Strength(0.01, 10, 1_000_000), Strength(0.0, 144, 4_000_000),
+    Strength(0.03, 8, 200_000), Strength(0.01, 10, 1_000_000), Strength(0.0, 144, 5_000_000),
 )  # fmt: skip
 """The levels of `search`, from 0 to 10."""
 
@@ -84,11 +84,11 @@ class PlayoutPlayer:
 class SearchPlayer:
     """Looks ahead, further at higher levels; the best one solves the game as soon as it can."""
 
-    def __init__(self, live: "LiveDuel", level: int, seed: int | str, oracle: Oracle | None = None) -> None:
-        """Play at a level from 0 to 10, with a search that may be shared; the best asks an oracle where that knows."""
+    def __init__(self, live: "LiveDuel", level: int, seed: int | str, traps: Traps | None = None) -> None:
+        """Play at a level from 0 to 10, with a search that may be shared; the best sets traps where an oracle knows."""
         self._live = live
         self._best = level == BEST_LEVEL
-        self._oracle = oracle if self._best else None
+        self._traps = traps if self._best else None
         self._strength = LEVELS[min(level, BEST_LEVEL)]
         self._seed = str(seed)
         if self._strength.depth > GLANCE:
@@ -100,8 +100,8 @@ class SearchPlayer:
         rng = random.Random(f"{self._seed} {x} {o}")
         if rng.random() < self._strength.slips:
             return rng.choice(state.position.legal)
-        if self._oracle and self._oracle.knows(state.position):
-            return rng.choice([move.cell for move in self._oracle.analysis(state.position).moves if move.best])
+        if self._traps and self._traps.known(state.position):
+            return rng.choice(self._traps.best(state.position))
         seed = rng.getrandbits(30)
         if self._best:
             return self._live.choose(x, o, self._strength.nodes, seed)

@@ -39,6 +39,7 @@ class Roster:
         self._arguments = store, live, seconds
         self._oracles: dict[bool, Oracle] = {}
         self._live: Any = None
+        self._traps: Any = None
 
     def __enter__(self) -> "Roster":
         return self
@@ -60,6 +61,11 @@ class Roster:
         """Wait until all that players load in the background is there, so that none begins weaker than it is."""
         if self._live:
             self._live.compiled(monotonic() + _LOADING)
+
+    def forget(self) -> None:
+        """Forget what searching players have found, so that a game does not depend on those before it."""
+        if self._live:
+            self._live.forget()
 
     @property
     def stores(self) -> set[str]:
@@ -99,6 +105,7 @@ class Roster:
         import random
 
         from play.players.duel import PlayoutPlayer, PriorityPlayer, SearchPlayer  # only now: other games do without
+        from play.players.traps import Traps
         from solver.duel.live import COMPILED_CELLS
 
         if kind == "priority":
@@ -110,7 +117,9 @@ class Roster:
         if self._live is None:
             kind_of_game = kind_of(game)
             self._live = kind_of_game.search(game, kind_of_game.symmetries(game), self._arguments[2])
-        return SearchPlayer(self._live, level, seed, self.oracle() if self._has_store(game) else None)
+        if self._traps is None and level == BEST_LEVEL and self._has_store(game):
+            self._traps = Traps(self.oracle(), self._live.likely)
+        return SearchPlayer(self._live, level, seed, self._traps)
 
     def _has_store(self, game: BoardGame[Any]) -> bool:
         """Tell whether there is a file that may be the game's store."""

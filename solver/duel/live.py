@@ -17,7 +17,6 @@ from solver.duel.plain import GLANCE, PlainSearch
 from solver.errors import NotSettled
 from solver.games.board import BoardPosition, cells_of
 from solver.games.duel import Duel, movers
-from solver.games.score import outcome_of
 from solver.index.symmetry import Symmetry
 
 if TYPE_CHECKING:
@@ -32,6 +31,9 @@ _FEW = 9
 _NODES_A_LOOK_AT_THE_CLOCK = 50_000
 
 _TABLE_BITS = 21
+
+_PLAYOUTS, _BONUS = 2_000, 1.4
+"""How random games tell what an opponent is likely to play."""
 
 _SLICE = 0.1
 """How many seconds plain Python searches at a time while compiled code is being loaded."""
@@ -105,10 +107,9 @@ class LiveDuel:
             return int(self._compiled.think(own, other, min(depth, left), nodes, seed).cell)
 
     def choose(self, x: int, o: int, nodes: int, seed: int) -> int:
-        """Return the best move, if all moves can be solved within so many nodes; else as good a one as `think` finds.
+        """Return one of the best moves, if they can be solved within so many nodes; else one that `think` finds.
 
-        Among equally good moves it is one that leaves the smallest share of replies that keep who wins, and then the
-        one whose replies lose the most on average.
+        Among equally good moves it is the one whose likely replies cost the other side most.
         """
         from random import Random  # only now: an analysis draws nothing by lot
 
@@ -120,14 +121,27 @@ class LiveDuel:
                 best = max(scores.values())
                 cells = [cell for cell, score in scores.items() if score == best]
                 Random(seed).shuffle(cells)
-                dangers = {}
-                for cell in cells if len(cells) > 1 else ():
+                hopes = dict.fromkeys(cells, result_of(best))
+                for cell in cells if best <= 0 and len(cells) > 1 else ():
                     left = nodes - (compiled.nodes - start)
                     x_after, o_after, over = self.game.after(x, o, cell)
                     replies = compiled.scores(*movers(x_after, o_after), left) if left > 0 and not over else None
-                    dangers[cell] = _danger(list(replies.values())) if replies else (2.0, 0.0)
-                return min(cells, key=lambda cell: dangers.get(cell, (2.0, 0.0)))
+                    if replies:
+                        weights = self.likely(x_after, o_after, seed)
+                        hopes[cell] = 1 - sum(weights[reply] * result_of(score) for reply, score in replies.items())
+                return max(cells, key=hopes.__getitem__)
         return self.think(x, o, self.game.cells, nodes // 2, seed)
+
+    def likely(self, x: int, o: int, seed: int) -> dict[int, float]:
+        """Return how likely an opponent who errs is to make each move: half by lot, half by how random games go on."""
+        cells = list(cells_of(self.game.legal(x, o)))
+        shares = dict.fromkeys(cells, 1 / len(cells))
+        if self._compiled is None or len(cells) == 1:
+            return shares
+        from solver.duel.playouts import shares_of_playouts  # only now: it is compiled
+
+        tried = shares_of_playouts(self.game.neighbours, *movers(x, o), _PLAYOUTS, _BONUS, seed)
+        return {cell: share / 2 + tried[cell] / 2 for cell, share in shares.items()}
 
     def close(self) -> None:
         """Do nothing: a search holds no file."""
@@ -180,9 +194,18 @@ class LiveDuel:
             quiet = subprocess.DEVNULL
             with suppress(OSError):  # a process of its own, so that what it compiles is there next time in any case
                 subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True).wait()
-        from solver.duel.search import DuelSearch
-
+        try:
+            from solver.duel.search import DuelSearch
+        except ImportError:  # this process was forked while another thread of its parent was importing it
+            return
         self._compiled = DuelSearch(self.game.neighbours, self._group, table_bits=_TABLE_BITS)
+
+    def forget(self) -> None:
+        """Forget what was found, so that what follows is as in a new search."""
+        with self._searching:
+            self._plain.forget()
+            if self._compiled:
+                self._compiled.forget()
 
     def renew(self) -> None:
         """Forget locks and threads, which a forked process does not have."""
@@ -190,11 +213,9 @@ class LiveDuel:
         self._loading = None
 
 
-def _danger(replies: list[int]) -> tuple[float, float]:
-    """Return a key that is smaller the likelier somebody with replies of these margins goes wrong."""
-    best = max(replies)
-    safe = sum(outcome_of(score) == outcome_of(best) for score in replies)
-    return safe / len(replies), sum(replies) / len(replies) - best
+def result_of(score: int) -> float:
+    """Return what a score is worth to its side: 1 for a win, a half for a draw, 0 for a loss."""
+    return (score > 0) + (score == 0) / 2
 
 
 def _renew_all() -> None:

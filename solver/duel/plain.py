@@ -54,6 +54,10 @@ class PlainSearch:
                 upper = ask = value
         return upper if upper <= low else lower
 
+    def forget(self) -> None:
+        """Forget what was proved, so that what follows is as in a new search."""
+        self._known.clear()
+
     def _visit(self, own: int, other: int, alpha: int, beta: int) -> int:
         game = self._game
         self._nodes += 1

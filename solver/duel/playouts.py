@@ -16,6 +16,14 @@ _CHILDREN_A_PLAYOUT = 12
 
 def best_of_playouts(neighbours: Sequence[int], own: int, other: int, playouts: int, bonus: float, seed: int) -> int:
     """Return the cell that was tried most in so many random games, for the side to move, whose tiles are `own`."""
+    shares = shares_of_playouts(neighbours, own, other, playouts, bonus, seed)
+    return max(shares, key=shares.__getitem__)
+
+
+def shares_of_playouts(
+    neighbours: Sequence[int], own: int, other: int, playouts: int, bonus: float, seed: int
+) -> dict[int, float]:  # fmt: skip
+    """Return how often each move was tried in so many random games, as a share."""
     room = playouts * _CHILDREN_A_PLAYOUT + 2 * len(neighbours)
     sides = np.zeros((2, room), np.int64)
     links, visits = np.zeros((3, room), np.int64), np.zeros(room, np.int64)
@@ -24,7 +32,8 @@ def best_of_playouts(neighbours: Sequence[int], own: int, other: int, playouts: 
     sides[0, 0], sides[1, 0] = own, other
     _grow(playouts, bonus, seed | 1, near, sides, links, visits, points, path)
     children = slice(int(links[0, 0]), int(links[0, 0] + links[1, 0]))
-    return int(links[2, children][np.argmax(visits[children])])
+    tried = visits[children]
+    return dict(zip(links[2, children].tolist(), (tried / tried.sum()).tolist(), strict=True))
 
 
 @helper

@@ -87,6 +87,11 @@ class DuelSearch:
         other.memory[NODES] = 0
         return other
 
+    def forget(self) -> None:
+        """Empty the tables, so that what follows is as in a new search."""
+        self.table[:] = 0
+        self.guesses[:] = 0
+
     @property
     def nodes(self) -> int:
         """The number of positions visited so far."""

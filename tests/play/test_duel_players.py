@@ -1,0 +1,440 @@
+"""Players of the duel, and MCTS of any game: legal, reproducible, as strong as documented, and refused by others."""
+
+import json
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sessions import piped, refused
+
+from oracle.answers import Move
+from play.arena import Roster, find_game, meet
+from play.cli.main import main
+from play.players import duel as players
+from play.players.duel import LEVELS, PlayoutPlayer, PriorityPlayer, Strength
+from play.players.machines import _worth
+from play.players.mcts import MctsPlayer
+from play.players.player import Player, PlayerError, require_player_of
+from solver.games.board_rules import BoardState
+from solver.games.duel import Duel, DuelPosition
+from solver.games.duel_rules import DuelState
+from solver.games.line_rules import LineRules
+from solver.games.notation import parse_game
+from solver.games.position import Position
+from solver.proof.build import build_store
+
+MACHINES = ["random", "priority", "search:0", "search:1", "search:3", "search:6", "search:10", "mcts:30"]
+
+
+@pytest.fixture(scope="module")
+def roster_of() -> Iterator[Callable[[str], Roster]]:
+    """Players of a duel without a store, whose compiled code is there."""
+    made: dict[str, Roster] = {}
+
+    def roster(name: str) -> Roster:
+        if name not in made:
+            made[name] = fresh(name)
+        return made[name]
+
+    yield roster
+    for each in made.values():
+        each.__exit__()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(build_store(Duel(3, 4), tmp_path_factory.mktemp("duel") / "3x4", jobs=2).path)
+
+
+def fresh(name: str) -> Roster:
+    roster = Roster(find_game(name), live=True, seconds=60)
+    roster.player("search:10", 0)
+    roster.ready()
+    return roster
+
+
+def machine(roster: Roster, name: str, seed: int | str) -> Player:
+    player = roster.player(name, seed)
+    assert player is not None
+    return player
+
+
+def state(duel: naive.Duel, board: str) -> DuelState:
+    return BoardState(DuelPosition(Duel(duel.rows, duel.columns), *naive.tiles(board)))
+
+
+def drawn(duel: naive.Duel, empty: int, seed: int) -> str:
+    """A position with so many empty cells."""
+    rng = random.Random(seed)
+    return naive.duelled(duel, [rng.randrange(1000) for _ in range(duel.cells - empty)])[-1]
+
+
+def game(duel: naive.Duel, red: Player, green: Player) -> list[int]:
+    """The moves of a whole game, each of which the twin finds legal."""
+    board, moves = duel.empty, []
+    while "." in board:
+        side = naive.turn(board)
+        moves.append((red if side == "R" else green).choose(state(duel, board)))
+        assert moves[-1] in naive.placings(duel, board, side)
+        board = naive.placed(duel, board, moves[-1], side)
+    return moves
+
+
+def margins(duel: naive.Duel, board: str) -> dict[int, int]:
+    """The margin of each move, for the side that makes it."""
+    side = naive.turn(board)
+    return {
+        cell: -naive.margin(duel, naive.placed(duel, board, cell, side), naive.rival(side))
+        for cell in naive.placings(duel, board, side)
+    }
+
+
+def sum_of(duel: naive.Duel, board: str, cell: int) -> int:
+    """What a move brings at once: 10 a capture, 5 if the other side can capture nothing next, 1 for new ground."""
+    side = naive.turn(board)
+    other, after = naive.rival(side), naive.placed(duel, board, cell, side)
+    threatened = any(naive.captures(duel, after, reply, other) for reply in naive.placings(duel, after, other)
+                     if "." in after)  # fmt: skip
+    alone = all(board[near] != side for near in naive.beside(duel, cell))
+    return 10 * len(naive.captures(duel, board, cell, side)) + 5 * (not threatened) + alone
+
+
+@given(st.builds(naive.Duel, st.integers(1, 7), st.integers(1, 7)), st.binary(max_size=48), st.integers())
+# Feature: infinity-grid-duel, Property 21: The Priority Player Makes A Move Of The Highest Sum
+def test_priority_makes_a_move_of_the_highest_sum(duel: naive.Duel, choices: bytes, seed: int) -> None:
+    board = naive.duelled(duel, choices[: duel.cells - 1])[-1]
+    player = PriorityPlayer(Duel(duel.rows, duel.columns), random.Random(seed))
+    sums = {cell: sum_of(duel, board, cell) for cell in naive.placings(duel, board, naive.turn(board))}
+    assert sums[player.choose(state(duel, board))] == max(sums.values())
+
+
+def test_priority_draws_among_equally_good_moves_by_its_seed(roster_of: Callable[[str], Roster]) -> None:
+    duel, several = naive.Duel(4, 4), 0
+    for number in range(12):
+        board = drawn(duel, 4 + number, number)
+        sums = {cell: sum_of(duel, board, cell) for cell in naive.placings(duel, board, naive.turn(board))}
+        best = {cell for cell, found in sums.items() if found == max(sums.values())}
+        made = [machine(roster_of("duel,4,4"), "priority", seed).choose(state(duel, board)) for seed in range(80)]
+        assert set(made) == best
+        assert made == [
+            machine(roster_of("duel,4,4"), "priority", seed).choose(state(duel, board)) for seed in range(80)
+        ]
+        several += len(best) > 1
+    assert several > 3
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("name", ["duel,3,3", "duel,4,4", "duel,1,5", "duel,1,1", "duel,2,7"])
+def test_machines_make_only_legal_moves(name: str, kind: str, roster_of: Callable[[str], Roster]) -> None:
+    duel = naive.Duel.named(name)
+    for seed in range(4):
+        one, other = machine(roster_of(name), kind, seed), machine(roster_of(name), "random", f"{seed} other")
+        assert len(game(duel, one, other)) == len(game(duel, other, one)) == duel.cells
+
+
+@pytest.mark.parametrize("kind", ["random", "priority", "search:1", "search:3", "search:10", "mcts:2"])
+def test_machines_play_on_the_largest_board_too(kind: str) -> None:
+    duel = naive.Duel(12, 12)
+    with Roster(find_game("duel,12,12"), live=True) as roster:
+        player = machine(roster, kind, 1)
+        assert isinstance(player, MctsPlayer) == (kind == "mcts:2")
+        assert len(game(duel, player, machine(roster, "random", 2))) == 144
+
+
+@pytest.mark.parametrize("kind", [*MACHINES, "search:8", "oracle:0", "oracle:5"])
+@pytest.mark.parametrize("name", ["duel,3,4", "duel,4,4"])
+def test_the_same_seed_gives_the_same_game(name: str, kind: str, roster_of: Callable[[str], Roster]) -> None:
+    duel, games = naive.Duel.named(name), []
+    for roster in (fresh(name), roster_of(name), roster_of(name)):
+        games.append([game(duel, *(machine(roster, kind, f"{seed} {side}") for side in "RG")) for seed in range(3)])
+    assert games[0] == games[1] == games[2]
+    assert len({tuple(moves) for moves in games[0]}) > 1 or kind == "search:10"
+
+
+def test_the_best_level_plays_the_same_game_again_where_it_cannot_solve_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on 6x6 with its own 5 million nodes, only sooner; the arena lets a roster forget before each game."""
+    monkeypatch.setattr(players, "LEVELS", (*LEVELS[:10], Strength(0.0, 144, 2_000)))
+    duel, roster = naive.Duel(5, 5), fresh("duel,5,5")
+
+    def played(seed: int) -> list[int]:
+        roster.forget()
+        return game(duel, *(machine(roster, "search:10", f"{seed} {side}") for side in "RG"))
+
+    first = [played(seed) for seed in range(3)]
+    assert first == [played(seed) for seed in range(3)]
+
+
+def decisive(duel: naive.Duel, empty: range, count: int) -> list[tuple[str, int]]:
+    """Positions in which one move alone wins and the others lose, and that move."""
+    found: dict[str, int] = {}
+    for seed in range(4000):
+        board = drawn(duel, empty[seed % len(empty)], seed)
+        scores = margins(duel, board)
+        winning = [cell for cell, score in scores.items() if score > 0]
+        if len(winning) == 1 and len(scores) > 1 and all(s < 0 for c, s in scores.items() if c not in winning):
+            found[board] = winning[0]
+        if len(found) == count:
+            break
+    return list(found.items())
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("empty", [range(2, 3), range(3, 6)])
+def test_playouts_find_the_only_move_that_wins_a_duel(empty: range, compiled: bool) -> None:
+    duel, rules = naive.Duel(3, 3), find_game("duel,3,3")
+    cases = decisive(duel, empty, 12)
+    assert len(cases) == 12
+    for number, (board, winning) in enumerate(cases):
+        rng = random.Random(number)
+        player: Any = PlayoutPlayer(Duel(3, 3), 600, rng) if compiled else MctsPlayer(rules, 600, rng)
+        assert player.choose(state(duel, board)) == winning, board
+
+
+@pytest.mark.parametrize("empty", [range(4, 7), range(8, 9)])
+def test_the_compiled_playouts_agree_with_the_generic_ones_where_one_move_is_clearly_best(empty: range) -> None:
+    duel, rules, agreed, clear = naive.Duel(3, 4), find_game("duel,3,4"), 0, 0
+    for seed in range(40):
+        board = drawn(duel, empty[seed % len(empty)], seed)
+        generic = {MctsPlayer(rules, 300, random.Random(f"{seed} {i}")).choose(state(duel, board)) for i in range(3)}
+        if len(generic) == 1:
+            clear += 1
+            agreed += PlayoutPlayer(Duel(3, 4), 300, random.Random(seed)).choose(state(duel, board)) in generic
+    assert clear > 10
+    assert agreed > 0.8 * clear
+
+
+LINES = [("XX.OO....", 2), ("..XOX.O.X", 0), ("OXXOX....", 6), (".XX.O...O", 0)]
+"""Boards of 3,3,3 on which one move alone wins, and at once."""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_playouts_take_a_line_that_wins_at_once(seed: int) -> None:
+    rules = LineRules(parse_game("3,3,3"))
+    for board, cell in LINES:
+        found = BoardState(Position(rules.game, *naive.masks(board)))
+        winning = [c for c in found.empty if -naive.score(naive.Game(3, 3, 3), naive.claim(board, c)) > 0]
+        assert winning == [cell]
+        assert MctsPlayer(rules, 400, random.Random(seed)).choose(found) == cell
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_playouts_find_a_fork_and_block_a_line(seed: int) -> None:
+    rules, twin = LineRules(parse_game("3,3,3")), naive.Game(3, 3, 3)
+    for board in ("XO.......", "X...O...X", "X...O.X.."):
+        found = BoardState(Position(rules.game, *naive.masks(board)))
+        scores = {cell: -naive.score(twin, naive.claim(board, cell)) for cell in found.empty}
+        signs = {cell: (score > 0) - (score < 0) for cell, score in scores.items()}
+        assert len(set(signs.values())) > 1
+        cell = MctsPlayer(rules, 3000, random.Random(seed)).choose(found)
+        assert signs[cell] == max(signs.values()), board
+
+
+@pytest.fixture
+def nim(home: Path) -> Any:
+    shutil.copy(Path(__file__).with_name("nim.py"), "nim.py")
+    return find_game("nim:Nim")
+
+
+def test_playouts_leave_a_multiple_of_four_in_nim(nim: Any) -> None:
+    for left, take in ((7, 3), (6, 2), (5, 1), (3, 3), (2, 2), (1, 1)):
+        for seed in range(3):
+            assert MctsPlayer(nim, 800, random.Random(seed)).choose(nim.decode(f"{left} X")) == take
+
+
+@pytest.mark.parametrize(("side", "rival"), [("R", "random"), ("G", "random"), ("R", "priority"), ("G", "search:5")])
+def test_the_best_searching_player_with_a_store_always_keeps_the_best_margin(
+    side: str, rival: str, store: Path
+) -> None:
+    duel = naive.Duel(3, 4)
+    with Roster(find_game("duel,3,4"), str(store)) as roster:
+        for seed in range(12):
+            best, other = machine(roster, "search:10", seed), machine(roster, rival, f"{seed} other")
+            board = duel.empty
+            for cell in game(duel, *((best, other) if side == "R" else (other, best))):
+                if naive.turn(board) == side:
+                    scores = margins(duel, board)
+                    assert scores[cell] == max(scores.values()), board
+                board = naive.placed(duel, board, cell, naive.turn(board))
+        assert roster.stores == {str(store)}
+
+
+def test_the_best_searching_player_without_a_store_solves_a_small_board(roster_of: Callable[[str], Roster]) -> None:
+    duel, player = naive.Duel(3, 4), machine(roster_of("duel,3,4"), "search:10", 3)
+    for seed in range(60):
+        board = drawn(duel, 1 + seed % 12, seed)
+        scores = margins(duel, board)
+        assert scores[player.choose(state(duel, board))] == max(scores.values()), board
+
+
+def move_of(score: int) -> Move:
+    return Move("a1", 0, 0, 0, None, 4, score, False)
+
+
+def test_to_the_levels_of_the_oracle_a_draw_is_worth_more_than_a_loss_and_less_than_a_win() -> None:
+    worth = [_worth(move_of(score), "margin") for score in range(-36, 37)]
+    assert worth == sorted(set(worth))
+    assert worth[36] == 0
+    assert worth[37] - worth[36] > worth[38] - worth[37], "winning at all counts more than by one tile more"
+
+
+def test_a_level_prefers_a_draw_to_a_loss_and_a_win_to_a_draw(store: Path) -> None:
+    duel, counts, boards = naive.Duel(3, 4), Counter[int](), 0
+    with Roster(find_game("duel,3,4"), str(store)) as roster:
+        for seed in range(400):
+            board = drawn(duel, 2 + seed % 6, seed)
+            scores = margins(duel, board)
+            by_outcome = Counter((score > 0) - (score < 0) for score in scores.values())
+            if set(by_outcome) != {1, 0, -1} or len(set(by_outcome.values())) > 1:
+                continue
+            boards += 1
+            for again in range(60):
+                cell = machine(roster, "oracle:4", f"{seed} {again}").choose(state(duel, board))
+                counts[(scores[cell] > 0) - (scores[cell] < 0)] += 1
+    assert boards > 3
+    assert counts[1] > 1.3 * counts[0] > 1.3**2 * counts[-1] > 0
+
+
+@pytest.mark.parametrize("kind", ["oracle:10", "oracle", "first"])
+def test_the_oracle_s_best_level_never_errs(kind: str, store: Path) -> None:
+    duel = naive.Duel(3, 4)
+    with Roster(find_game("duel,3,4"), str(store)) as roster:
+        for seed in range(150):
+            board = drawn(duel, 1 + seed % 12, seed)
+            scores = margins(duel, board)
+            assert scores[machine(roster, kind, seed).choose(state(duel, board))] == max(scores.values()), board
+
+
+def test_higher_levels_of_the_oracle_keep_the_outcome_more_often(store: Path) -> None:
+    duel, kept = naive.Duel(3, 4), []
+    boards = [drawn(duel, 2 + seed % 10, seed) for seed in range(300)]
+    with Roster(find_game("duel,3,4"), str(store)) as roster:
+        for level in (0, 3, 6, 9, 10):
+            player, count = machine(roster, f"oracle:{level}", 8), 0
+            for board in boards:
+                scores = margins(duel, board)
+                made, best = scores[player.choose(state(duel, board))], max(scores.values())
+                count += (made > 0, made < 0) == (best > 0, best < 0)
+            kept.append(count)
+    assert kept == sorted(set(kept))
+    assert kept[-1] == len(boards)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [("search:10", "search:5"), ("search:5", "search:1"), ("search:1", "search:0"), ("priority", "random"),
+     ("mcts:200", "random"), ("mcts:2000", "mcts:20")],
+)  # fmt: skip
+def test_a_stronger_player_beats_a_weaker_one(
+    better: str, worse: str, roster_of: Callable[[str], Roster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("play.arena.meetings._grader", lambda roster: None)  # which would take longer than the games
+    met = meet(roster_of("duel,4,4"), (better, worse), 120, swap=True, seed=7, seconds=600)
+    assert met.first.forfeits == met.second.forfeits == []
+    assert met.first.wins > 1.3 * met.second.wins, (met.first, met.second)
+
+
+WRONG = [
+    ("duel,3,3", "rules", "of lines"), ("nim", "rules", "of lines"), ("3,3,3", "priority", "of capture"),
+    ("nim", "priority", "of capture"), ("4,4,4", "search:0", "of capture"), ("3,3,3", "search:9", "of capture"),
+    ("3,3,3,misere", " search:5 ", "of capture"), ("nim", "search", "on a board"), ("nim", "search:3", "on a board"),
+    ("nim", "oracle", "on a board"), ("nim", "oracle:0", "on a board"), ("nim", "first", "on a board"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "who", "where"), WRONG)
+def test_a_player_that_a_game_has_not_is_refused(name: str, who: str, where: str, nim: Any) -> None:
+    rules = nim if name == "nim" else find_game(name)
+    why = f"only games {where} have the player {who.strip()!r}, and {rules.name} is not one"
+    with pytest.raises(PlayerError) as refusal:
+        require_player_of(rules, who)
+    assert (str(refusal.value), refusal.value.exit_code) == (why, 2)
+    with pytest.raises(PlayerError) as again:
+        Roster(rules, live=True).player(who, 1)
+    assert str(again.value) == why
+
+
+RIGHT = {
+    "duel,3,3": ["random", "priority", "search", "search:0", "search:10", "mcts", "oracle", "oracle:0", "first"],
+    "3,3,3": ["random", "rules", "search", "search:10", "mcts:7", "oracle", "oracle:0", "first"],
+    "nim": ["random", "mcts", "mcts:7"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_every_other_player_is_not_refused(name: str, nim: Any) -> None:
+    rules = nim if name == "nim" else find_game(name)
+    with Roster(rules, live=True) as roster:
+        for who in RIGHT[name]:
+            require_player_of(rules, who)
+            player = machine(roster, who if who != "mcts" else "mcts:20", 1)
+            assert player.choose(rules.start()) in rules.legal(rules.start())
+        require_player_of(rules, "human")
+
+
+@pytest.mark.parametrize("command", ["play", "arena"])
+@pytest.mark.parametrize(("name", "who", "where"), [WRONG[i] for i in (0, 2, 4, 7)])
+def test_the_commands_refuse_a_wrong_player_in_one_line(
+    command: str, name: str, who: str, where: str, nim: Any, run: Callable[..., Any]
+) -> None:
+    words = ["--game", nim.name if name == "nim" else name, "--x", "random", "--o", who]
+    words += [] if name == "nim" else ["--live"]
+    ran = run(main, *(["arena"] if command == "arena" else []), *words)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(f"Error: only games {where} have the player {who.strip()!r}, and ")
+
+
+@pytest.mark.parametrize("who", ["mcts:0", "mcts:-1", "mcts:1000001", "mcts:", "search:11", "search:", "priority:1"])
+def test_a_level_that_no_player_has_is_refused(who: str, home: Path) -> None:
+    assert refused(piped("", "--game", "duel,3,3", "--live", "--o", who), 2, f"no player {who!r}: choose ", "mcts:N")
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "plays"),
+    [("duel,3,3", ["--o", "search", "--level", 3], "search:3"), ("duel", ["--o", "search", "--level", 0], "search:0"),
+     ("duel", ["--level", 4], "search:4"), ("duel,3,3", ["--level", 4], "oracle:4"),
+     ("duel", ["--o", "oracle", "--level", 2], "oracle:2"), ("duel,3,3", ["--o", "search"], "search")],
+)  # fmt: skip
+def test_a_level_is_the_search_s_or_the_oracle_s(name: str, words: list[Any], plays: str, home: Path) -> None:
+    ran = piped("b2\nquit\n", "--game", name, "--live", "--time", "0.2", "--seed", 1, *words)
+    assert ran.returncode == 0, ran.stderr
+    assert f"{name}: R human, G {plays}. A move is " in ran.stdout
+    assert "\nR> G plays " in ran.stdout
+
+
+@pytest.mark.parametrize("words", [["--o", "priority"], ["--o", "mcts:5"], ["--o", "random"]])
+def test_a_player_without_levels_takes_none(words: list[str], home: Path) -> None:
+    ran = piped("", "--game", "duel,3,3", "--live", "--level", 3, *words)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.splitlines()[-1].startswith("Error: --level is the oracle's, and the oracle does not play")
+
+
+def test_the_arena_reports_a_duel_as_json(store: Path, run: Callable[..., Any]) -> None:
+    words = ["--game", "duel,3,4", "--x", "search:10", "--o", "mcts:50", "--games", 6, "--swap", "--seed", 3]
+    ran = run(main, "arena", *words, "--store", store, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    said = json.loads(ran.out)
+    assert (said["game"], said["seed"], len(said["meetings"])) == ("duel,3,4", "3", 1)
+    best, other = said["meetings"][0]["players"]
+    assert (best["player"], other["player"], best["games"], other["games"]) == ("search:10", "mcts:50", 6, 6)
+    assert said["meetings"][0]["plies"] == {"mean": 12, "min": 12, "max": 12}
+    assert best["kept"] == 1.0
+    assert best["moves"] == other["moves"] == 36
+    assert best["wins"]["count"] == other["losses"]["count"]
+    assert best["forfeits"] == other["forfeits"] == []
+    again = json.loads(run(main, "arena", *words, "--store", store, "--json").out)["meetings"][0]["players"]
+    assert [each["wins"] for each in again] == [best["wins"], other["wins"]]
+
+
+def test_all_players_of_the_duel_meet_in_the_arena(home: Path, run: Callable[..., Any]) -> None:
+    names = ["random", "priority", "search:3", "mcts:5", "oracle:5", "first"]
+    ran = run(main, "arena", "--game", "duel,2,3", "--all", ",".join(names), "--games", 2, "--live", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    met = [[each["player"] for each in meeting["players"]] for meeting in json.loads(ran.out)["meetings"]]
+    assert met == [[one, other] for i, one in enumerate(names) for other in names[i + 1 :]]

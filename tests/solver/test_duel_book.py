@@ -1,0 +1,606 @@
+"""The book of a duel: exact up to its fullest boards, searched live beyond, and every fault noticed.
+
+Most tests let boards of 9 cells and more have a book, because a store of all their positions is quick to compare with.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from itertools import product
+from math import comb
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import lmdb
+import naive
+import pytest
+from stores import seal_anew
+
+from oracle.oracle import Oracle
+from play.server.desk import Desk
+from solver.cli.main import main
+from solver.duel.book import BookLayer, BookProof, Chunk
+from solver.duel.book_scores import BookScores
+from solver.duel.live import LiveDuel
+from solver.duel.scores import DuelScores
+from solver.duel.search import DuelSearch
+from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreError
+from solver.games.duel import Duel, DuelPosition
+from solver.games.notation import parse_game
+from solver.games.registry import find_game
+from solver.kinds import kind_of
+from solver.proof.build import build_store
+from solver.proof.verify import verify_store
+from solver.store.journal import Journal
+from solver.store.manifest import Ply
+from solver.store.store import Store
+
+NAMES = ["duel,3,3", "duel,3,4", "duel,1,10"]
+TILES = 5
+"""How many tiles the fullest boards of a book have."""
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_whole_cells() -> Iterator[None]:
+    """Give boards of 9 cells and more a book, whose digest is not that of the whole store that is published."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("solver.duel.index.WHOLE_CELLS", 8)
+        patch.setattr("solver.store.digests._digests", dict)
+        yield
+
+
+@pytest.fixture(scope="module")
+def book_of(few_whole_cells: None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The book of a duel by its notation, built once."""
+    folder, built = tmp_path_factory.mktemp("books"), {}
+
+    def book(name: str) -> Path:
+        if name not in built:
+            built[name] = folder / f"{name.replace('duel,', 'duel-').replace(',', 'x')}.ttt4"
+            build_store(parse_game(name), built[name], jobs=2)
+        return built[name]
+
+    return book
+
+
+@pytest.fixture
+def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every live search fail."""
+
+    def searched(self: LiveDuel, *arguments: object) -> int:
+        raise AssertionError("searched what is in the book")
+
+    for name in ("score", "children", "first_best", "load"):
+        monkeypatch.setattr(LiveDuel, name, searched)
+
+
+def at(duel: naive.Duel, board: str) -> DuelPosition:
+    return DuelPosition(Duel(duel.rows, duel.columns), *naive.tiles(board))
+
+
+def opened(path: Path, seconds: float = 60.0) -> BookScores:
+    return BookScores(Store(path), seconds)
+
+
+def true(duel: naive.Duel, board: str) -> int:
+    """The margin of a position for the side to move."""
+    return naive.margin(duel, board, naive.turn(board))
+
+
+def moves_of(duel: naive.Duel, board: str) -> list[tuple[int, int]]:
+    """Each move of a position with its margin for the side that makes it."""
+    side = naive.turn(board)
+    return [
+        (cell, -naive.margin(duel, naive.placed(duel, board, cell, side), naive.rival(side)))
+        for cell in naive.placings(duel, board, side)
+    ]
+
+
+def with_tiles(duel: naive.Duel, tiles: range) -> list[str]:
+    """All positions with so many tiles that a game reaches."""
+    return sorted(board for board in naive.duel_reachable(duel) if naive.stones(board) in tiles)
+
+
+def geometric(duel: naive.Duel) -> list[naive.Permutation]:
+    return naive.geometric(naive.Game(duel.rows, duel.columns, 1))
+
+
+def content(path: Path) -> tuple[Any, ...]:
+    """All that a store says."""
+    with Store(path) as store:
+        return store.manifest, list(store.records())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_book_is_built_and_verified(name: str, book_of: Callable[[str], Path]) -> None:
+    game, duel = parse_game(name), naive.Duel.named(name)
+    verdict = verify_store(book_of(name), game, jobs=2)
+    with Store(book_of(name), game) as store:
+        assert verdict.manifest == store.manifest
+        assert store.manifest.score == true(duel, duel.empty)
+        assert {game.cells - empty for empty, _, _ in store.pages()} == set(range(TILES + 1))
+        assert kind_of(game).stored_plies(game) == TILES
+    fullest = naive.canonical(set(with_tiles(duel, range(TILES, TILES + 1))), geometric(duel))
+    assert verdict.searched >= len(fullest)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_counts_of_a_book_are_those_of_listing_its_positions(name: str, book_of: Callable[[str], Path]) -> None:
+    duel, expected = naive.Duel.named(name), []
+    for number in range(TILES + 1):
+        boards = set(with_tiles(duel, range(number, number + 1)))
+        canonical = naive.canonical(boards, geometric(duel))
+        margins = [true(duel, board) for board in canonical]
+        wins, losses = sum(margin > 0 for margin in margins), sum(margin < 0 for margin in margins)
+        expected.append(Ply(number, len(boards), len(margins), wins, len(margins) - wins - losses, losses, 0))
+    with Store(book_of(name)) as store:
+        assert store.manifest.plies == tuple(expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("no_search")
+def test_every_position_of_a_book_has_minimax_s_margin_without_a_search(
+    name: str, book_of: Callable[[str], Path]
+) -> None:
+    duel, scores = naive.Duel.named(name), opened(book_of(name))
+    for board in with_tiles(duel, range(TILES + 1)):
+        assert scores.score(at(duel, board)) == true(duel, board), board
+
+
+@pytest.mark.parametrize(("name", "step"), [("duel,3,3", 1), ("duel,1,10", 1), ("duel,3,4", 60)])
+def test_positions_beyond_the_book_are_searched_live(name: str, step: int, book_of: Callable[[str], Path]) -> None:
+    duel, scores = naive.Duel.named(name), opened(book_of(name))
+    boards = with_tiles(duel, range(TILES + 1, duel.cells + 1))[::step]
+    assert {naive.stones(board) for board in boards} == set(range(TILES + 1, duel.cells + 1))
+    for board in boards:
+        assert scores.score(at(duel, board)) == true(duel, board), board
+
+
+@pytest.mark.usefixtures("no_search")
+@pytest.mark.parametrize("name", NAMES)
+def test_the_moves_of_a_board_with_a_tile_less_than_the_fullest_are_in_the_book(
+    name: str, book_of: Callable[[str], Path]
+) -> None:
+    duel, scores = naive.Duel.named(name), opened(book_of(name))
+    for board in with_tiles(duel, range(TILES)):
+        expected, best = moves_of(duel, board), true(duel, board)
+        assert scores.children(*naive.tiles(board), 0.0) == (expected, True), board
+        first = next(cell for cell, score in expected if score == best)
+        assert scores.first_best(*naive.tiles(board), best, 0.0) == first
+
+
+@pytest.mark.parametrize("name", ["duel,3,3", "duel,1,10"])
+def test_the_moves_of_the_fullest_boards_and_beyond_are_searched(name: str, book_of: Callable[[str], Path]) -> None:
+    duel, scores = naive.Duel.named(name), opened(book_of(name))
+    for board in with_tiles(duel, range(TILES, TILES + 2))[::3]:
+        expected, best, until = moves_of(duel, board), true(duel, board), scores.deadline()
+        assert scores.children(*naive.tiles(board), until) == (expected, True), board
+        first = next(cell for cell, score in expected if score == best)
+        assert scores.first_best(*naive.tiles(board), best, until) == first
+
+
+def test_a_book_has_a_margin_where_a_search_had_no_time_for_its_moves(book_of: Callable[[str], Path]) -> None:
+    duel = naive.Duel(3, 4)
+    with Oracle("duel,3,4", book_of("duel,3,4"), seconds=0.0) as oracle:
+        board = with_tiles(duel, range(TILES, TILES + 1))[0]
+        assert oracle.score(at(duel, board)) == true(duel, board)
+        known = oracle.analysis(at(duel, with_tiles(duel, range(TILES - 1, TILES))[0]))
+        assert (known.exact, known.source) == (True, "store")
+
+
+@pytest.mark.parametrize("name", ["duel,3,3", "duel,3,4"])
+def test_an_oracle_says_what_it_has_from_a_book_and_what_it_has_searched(
+    name: str, book_of: Callable[[str], Path]
+) -> None:
+    duel, seen = naive.Duel.named(name), set()
+    with Oracle(name, book_of(name), seconds=60) as oracle:
+        assert oracle.source == "book"
+        assert repr(oracle) == f"<Oracle of {name}, book {str(book_of(name))!r}>"
+        for board in with_tiles(duel, range(duel.cells + 1))[:: 7 if duel.cells < 10 else 400]:
+            position, stored = at(duel, board), naive.stones(board) < TILES
+            assert oracle.knows(position) == stored
+            found = oracle.analysis(position)
+            assert (found.score, found.exact) == (true(duel, board), True), board
+            if "." in board:
+                seen.add(found.source)
+                assert found.source == ("store" if stored else "search")
+                assert {move.cell: move.score for move in found.moves} == dict(moves_of(duel, board))
+                assert oracle.best_move(position).score == true(duel, board)
+                assert len(found.mainline) == board.count(".")
+    assert seen == {"store", "search"}
+
+
+def test_a_set_of_cells_that_no_game_fills_is_refused_and_is_no_damage(book_of: Callable[[str], Path]) -> None:
+    duel, scores, missing = naive.Duel(3, 3), opened(book_of("duel,3,3")), 0
+    with Store(book_of("duel,3,3")) as store:
+        kept = {(empty, number) for empty, number, _ in store.pages()}
+    reachable = naive.duel_reachable(duel)
+    for board in map("".join, product("RG.", repeat=9)):
+        if naive.stones(board) > TILES or board in reachable:
+            continue
+        red, green = naive.tiles(board)
+        filled = min(naive.tiles(naive.turned(board.replace("G", "R"), g))[0] for g in geometric(duel))
+        cells = [cell for cell in range(9) if filled >> cell & 1]
+        number = sum(comb(cell, i) for i, cell in enumerate(cells, 1))
+        missing += (9 - len(cells), number) not in kept
+        with pytest.raises(BoardError, match=r"no game reaches|has no tile of") as refusal:
+            scores.score(at(duel, board))
+        assert not isinstance(refusal.value, StoreDamaged)
+        if len(cells) < TILES:
+            with pytest.raises(BoardError, match="no game reaches board"):
+                scores.children(red, green, 0.0)
+    assert missing > 10
+
+
+def test_an_oracle_refuses_a_board_that_no_game_of_the_book_reaches(book_of: Callable[[str], Path]) -> None:
+    with Oracle("duel,3,3", book_of("duel,3,3")) as oracle:
+        for board in ("R.R/.../G..", "RRG/.../.G."):  # the page is not there; the place is empty
+            for ask in (oracle.score, oracle.analysis, oracle.best_move):
+                with pytest.raises(BoardError, match="no game reaches board"):
+                    ask(board)
+            assert oracle.get_score(board, None) is None
+
+
+def test_a_book_that_errs_about_a_move_is_damaged(book_of: Callable[[str], Path], tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(book_of("duel,3,3").read_bytes())
+    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
+        for key in [bytes(key) for key, _ in writing.cursor() if key[0] == 9 - 3]:
+            writing.delete(key)
+    seal_anew(path)
+    scores = opened(path)
+    with pytest.raises(StoreDamaged, match="as unreached"):
+        scores.children(*naive.tiles("R...G...."), 0.0)
+    with pytest.raises(StoreDamaged):
+        verify_store(path, Duel(3, 3), jobs=1)
+
+
+@pytest.mark.parametrize("step", [41, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_flipped_byte_anywhere_is_noticed(step: int, book_of: Callable[[str], Path], tmp_path: Path) -> None:
+    whole, path, unnoticed = book_of("duel,3,3").read_bytes(), tmp_path / "s", []
+    for byte in range(step // 2, len(whole), step):
+        changed = bytearray(whole)
+        changed[byte] ^= 1 << byte % 8
+        path.write_bytes(changed)
+        try:
+            with Store(path, Duel(3, 3)) as store:
+                store.check_seal()
+            unnoticed.append(byte)
+        except StoreError as error:
+            if error.exit_code != 4:
+                unnoticed.append(byte)
+    assert unnoticed == []
+
+
+@pytest.mark.parametrize("where", [0.02, 0.3, 0.6, 0.95])
+def test_the_command_verify_ends_with_4_on_a_flipped_byte(
+    where: float, book_of: Callable[[str], Path], tmp_path: Path, run: Run
+) -> None:
+    whole, path = bytearray(book_of("duel,3,4").read_bytes()), tmp_path / "s"
+    whole[int(where * len(whole))] ^= 8
+    path.write_bytes(whole)
+    ran = run(main, "verify", "--game", "duel,3,4", "--store", path)
+    assert (ran.code, ran.out) == (4, "")
+    assert "is damaged" in ran.err
+
+
+def test_the_commands_take_a_book(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "s"
+    for command, what in (("build", r"^game +duel,3,3"), ("verify", r"^verified +in "), ("info", r"^game +duel,3,3")):
+        ran = run(main, command, "--game", "duel,3,3", "--store", path)
+        assert ran.code == 0, ran.err
+        assert re.search(what, ran.out, re.M)
+    said = json.loads(run(main, "info", "--game", "duel,3,3", "--store", path, "--json").out)
+    assert (said["score"], said["plies_to_end"], len(said["plies"])) == (3, 9, TILES + 1)
+
+
+@pytest.mark.parametrize("sample", [0, 5])
+def test_a_sample_of_a_book_is_refused_in_one_line(sample: int, book_of: Callable[[str], Path], run: Run) -> None:
+    ran = run(main, "verify", "--game", "duel,3,3", "--store", book_of("duel,3,3"), "--sample", sample)
+    said = [line for line in ran.err.splitlines() if not line.endswith("...")]  # which phase it is in
+    assert (ran.code, ran.out, len(said)) == (2, "", 1)
+    assert said[0].startswith("Error: duel,3,3 is too large for a sample: its store is a book")
+
+
+@pytest.mark.parametrize("name", ["duel,3,3", "duel,3,4"])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_the_digest_of_a_book_depends_on_the_game_alone(
+    name: str, jobs: int, book_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    build_store(parse_game(name), tmp_path / "s", jobs=jobs)
+    assert content(tmp_path / "s") == content(book_of(name))
+
+
+def test_a_book_of_4x4_has_the_pages_of_the_whole_store(
+    book_of: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sweep of the whole board, which shares no code with the book's, gives the same."""
+    book = content(book_of("duel,4,4"))
+    monkeypatch.setattr("solver.duel.index.WHOLE_CELLS", 20)
+    build_store(Duel(4, 4), tmp_path / "s", jobs=2)
+    with Store(tmp_path / "s") as whole:
+        assert whole.manifest.plies[: TILES + 1] == book[0].plies
+        pages = {(empty, number): page.tolist() for empty, number, page in whole.pages()}
+    monkeypatch.undo()
+    with Store(book_of("duel,4,4")) as store:
+        kept = {(empty, number): page.tolist() for empty, number, page in store.pages()}
+    assert {where: pages[where] for where in kept} == kept
+    assert {
+        where
+        for where, page in pages.items()
+        if where[0] >= 16 - TILES and where not in kept and any(score != -128 for score in page)
+    } == set()
+
+
+def break_off(game: Any, path: Path, layers: int) -> None:
+    """Build until so many layers are whole, and leave the rest."""
+    ending = Journal.end_layer
+
+    def end(self: Journal, number: int, summary: dict[str, Any]) -> None:
+        ending(self, number, summary)
+        if len(self.layers) == layers:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Journal, "end_layer", end)
+        with pytest.raises(KeyboardInterrupt):
+            build_store(game, path, jobs=2)
+
+
+@pytest.fixture
+def filled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of tiles of each layer, for each time that one of its chunks was filled."""
+    seen: list[int] = []
+    fill = BookProof.fill
+
+    def counted(self: BookProof[Any], layer: BookLayer, chunk: Chunk, *rest: Any) -> Any:
+        seen.append(layer.number)
+        return fill(self, layer, chunk, *rest)
+
+    monkeypatch.setattr(BookProof, "fill", counted)
+    return seen
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_book_broken_off_after_any_layer_goes_on_there_and_ends_the_same(
+    jobs: int, tmp_path: Path, filled: list[int], book_of: Callable[[str], Path]
+) -> None:
+    game, path = parse_game("duel,3,4"), tmp_path / "s"
+    expected = content(book_of("duel,3,4"))
+    for layers in range(1, TILES + 2):
+        break_off(game, path, layers)
+        assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
+        filled.clear()
+        notes: list[str] = []
+        build_store(game, path, jobs=jobs, on_progress=lambda progress, notes=notes: notes.append(progress.note))  # type: ignore[misc]
+        assert set(filled) == set(range(TILES + 1 - layers))
+        assert any("resuming" in note for note in notes)
+        assert content(path) == expected
+        path.unlink()
+
+
+def test_a_book_broken_off_in_the_middle_of_a_layer_solves_that_layer_again(
+    tmp_path: Path, filled: list[int], book_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, path, put = parse_game("duel,3,4"), tmp_path / "s", Journal.put
+
+    def putting(self: Journal, record: Any) -> None:
+        if record.key[0] == game.cells - TILES + 2:
+            raise KeyboardInterrupt
+        put(self, record)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "put", putting)
+        with pytest.raises(KeyboardInterrupt):
+            build_store(game, path, jobs=2)
+    filled.clear()
+    build_store(game, path, jobs=2)
+    assert set(filled) == set(range(TILES - 1))
+    assert content(path) == content(book_of("duel,3,4"))
+
+
+Erring = Callable[[Callable[[int, int, int], int]], None]
+
+
+@pytest.fixture
+def erring(monkeypatch: pytest.MonkeyPatch) -> Erring:
+    """Let searches add what a function says, given the mover's tiles, the other side's and the margin."""
+    score = DuelSearch.score
+
+    def to_err(by: Callable[[int, int, int], int]) -> None:
+        def wrong(self: DuelSearch, own: int, other: int, limit: int = 0) -> int | None:
+            found = score(self, own, other, limit)
+            return None if found is None else found + by(own, other, found)
+
+        monkeypatch.setattr(DuelSearch, "score", wrong)
+
+    return to_err
+
+
+THEIR_CHILDREN_SAY = r"^board '[RG./]+' of duel,3,4: its children say -?\d+, the search says -?\d+$"
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("tiles", [2, 3, 4, 5])
+@pytest.mark.parametrize("by", [2, -2])
+def test_a_search_that_errs_about_the_boards_of_a_layer_is_stopped(
+    tiles: int, by: int, jobs: int, erring: Erring, tmp_path: Path
+) -> None:
+    erring(lambda own, other, found: by * ((own | other).bit_count() == tiles))
+    with pytest.raises(SolversDisagree, match=THEIR_CHILDREN_SAY):
+        build_store(Duel(3, 4), tmp_path / "s", jobs=jobs)
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_search_that_errs_about_a_single_board_is_stopped_where_its_parent_is_searched(
+    erring: Erring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duel, game = naive.Duel(3, 4), Duel(3, 4)
+    index = kind_of(game).index(game, kind_of(game).symmetries(game))
+    board = with_tiles(duel, range(TILES - 1, TILES))[123]
+    cell = next(cell for cell, score in moves_of(duel, board) if score == true(duel, board))
+    x, o, _ = index.canonical(*naive.tiles(naive.placed(duel, board, cell, naive.turn(board))))
+    monkeypatch.setattr("solver.duel.book._CHECKED", 10**6)
+    erring(lambda own, other, found: -2 * ((own, other) == (o, x)))  # Green is to move: Red has moved fifth
+    with pytest.raises(SolversDisagree, match=THEIR_CHILDREN_SAY):
+        build_store(game, tmp_path / "s", jobs=1)
+
+
+def test_a_search_that_errs_consistently_is_stopped_by_plain_python(erring: Erring, tmp_path: Path) -> None:
+    erring(lambda own, other, found: -2 if (own | other).bit_count() % 2 == 0 else 2)
+    with pytest.raises(SolversDisagree, match=r"of duel,3,4: the store says -?\d+, a plain search -?\d+$"):
+        build_store(Duel(3, 4), tmp_path / "s", jobs=2)
+    assert not (tmp_path / "s").exists()
+
+
+def test_some_parents_of_each_layer_are_searched_and_all_of_the_fullest_boards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score, asked = DuelSearch.score, []
+
+    def counted(self: DuelSearch, own: int, other: int, limit: int = 0) -> int | None:
+        asked.append((own | other).bit_count())
+        return score(self, own, other, limit)
+
+    monkeypatch.setattr(DuelSearch, "score", counted)
+    build_store(Duel(3, 4), tmp_path / "s", jobs=1)
+    duel = naive.Duel(3, 4)
+    fullest = naive.canonical(set(with_tiles(duel, range(TILES, TILES + 1))), geometric(duel))
+    assert asked.count(TILES) == len(fullest)
+    assert all(asked.count(tiles) > 0 for tiles in range(TILES - 3, TILES))
+
+
+def test_ctrl_c_ends_a_search_that_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, score, until = [], DuelSearch.score, monotonic() + 15
+
+    def endless(self: DuelSearch, own: int, other: int, limit: int = 0) -> int | None:
+        """Settle nothing for long, but end some time, so that this test does."""
+        asked.append(limit)
+        sleep(0.001)
+        return score(self, own, other, limit) if monotonic() > until else None
+
+    def ring(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DuelSearch, "score", endless)
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        start = monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 0.4)
+        with pytest.raises(KeyboardInterrupt):
+            build_store(Duel(3, 3), tmp_path / "s", jobs=2)
+        assert monotonic() - start < 10
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert asked
+    assert min(asked) > 0, "a search without a limit could not be stopped"
+
+
+def children_of(process: int) -> set[int]:
+    """The processes that a process has started and that run still."""
+    return {int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()}
+
+
+def running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "line"), [(signal.SIGINT, "Interrupted."), (signal.SIGTERM, "Terminated.")])
+def test_a_signal_ends_the_search_of_the_fullest_boards_and_the_witness_with_it(
+    number: signal.Signals, line: str, tmp_path: Path, solve_process: Callable[..., "subprocess.Popen[str]"]
+) -> None:
+    process = solve_process("build", "--game", "duel", "--jobs", 1, "--store", tmp_path / "s")
+    assert process.stderr is not None
+    said = iter(process.stderr.readline, "")
+    assert any(word.startswith("solving") for word in said), "it ended before it searched"
+    sleep(3)
+    (witness,) = children_of(process.pid)
+    assert process.poll() is None
+    start = monotonic()
+    process.send_signal(number)
+    _, rest = process.communicate(timeout=60)
+    assert monotonic() - start < 6
+    assert (process.returncode, rest.splitlines()[-1]) == (128 + number, line)
+    assert not running(witness)
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dead", [signal.SIGKILL, signal.SIGTERM])
+def test_a_witness_ends_with_the_build_that_it_was_to_confirm(
+    dead: signal.Signals, tmp_path: Path, solve_process: Callable[..., "subprocess.Popen[str]"]
+) -> None:
+    process = solve_process("build", "--game", "duel", "--jobs", 1, "--store", tmp_path / "s")
+    assert process.stderr is not None
+    assert any(word.startswith("solving") for word in iter(process.stderr.readline, ""))
+    (witness,) = children_of(process.pid)
+    process.send_signal(dead)
+    process.communicate(timeout=60)
+    until = monotonic() + 20
+    while running(witness) and monotonic() < until:
+        sleep(0.1)
+    assert not running(witness)
+
+
+def test_a_desk_has_no_whole_store_where_there_is_a_book_and_answers_from_the_book(
+    book_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    duel, rules = naive.Duel(3, 3), find_game("duel,3,3")
+    (tmp_path / "duel-3x3.ttt4").write_bytes(book_of("duel,3,3").read_bytes())
+    build_store(Duel(2, 2), tmp_path / "duel-2x2.ttt4", jobs=1)
+    desk = Desk(str(tmp_path), seconds=60)
+    try:
+        whole = desk.stored(find_game("duel,2,2"))
+        assert whole is not None
+        assert desk.roster(find_game("duel,2,2")) is whole
+        for _ in range(2):
+            assert desk.stored(rules) is None
+            oracle = desk.oracle("duel,3,3")
+            assert (oracle.source, oracle.path) == ("book", str(tmp_path / "duel-3x3.ttt4"))
+        assert desk.roster(rules) is desk.roster(rules)
+        for board in with_tiles(duel, range(9))[::300]:
+            found = json.loads(desk.position("duel,3,3", str(at(duel, board))))
+            assert (found["score"], found["exact"]) == (true(duel, board), True)
+            assert found["source"] == ("store" if naive.stones(board) < TILES else "search")
+        assert desk.stored(find_game("duel,3,4")) is None
+        assert desk.oracle("duel,3,4").source == "search"
+    finally:
+        desk.close()
+
+
+def test_the_best_searching_player_follows_the_book(book_of: Callable[[str], Path]) -> None:
+    from play.players.roster import Roster
+    from solver.games.board_rules import BoardState
+
+    duel, rules = naive.Duel(3, 4), find_game("duel,3,4")
+    with Roster(rules, str(book_of("duel,3,4"))) as roster:
+        player = roster.player("search:10", 5)
+        assert player is not None
+        for board in with_tiles(duel, range(TILES))[::40]:
+            best = {cell for cell, score in moves_of(duel, board) if score == true(duel, board)}
+            assert player.choose(BoardState(at(duel, board))) in best
+
+
+@pytest.mark.slow
+def test_a_book_of_5x5_is_that_of_searches_by_plain_python(tmp_path: Path) -> None:
+    game, path = Duel(5, 5), tmp_path / "s"
+    built = build_store(game, path, jobs=2)
+    assert built.manifest.score == 3
+    assert verify_store(path, game, jobs=2).manifest == built.manifest
+    assert re.fullmatch(r"[\d,]+ nodes", built.empty_board) or "given up" in built.empty_board
+    search = LiveDuel(game, kind_of(game).symmetries(game)[:1], 60.0, compiled=False)
+    duel, scores = naive.Duel(5, 5), opened(path)
+    for seed in range(6):
+        board = naive.duelled(duel, os.urandom(TILES) if seed > 3 else bytes([seed] * TILES))[-1]
+        assert DuelScores.score(scores, at(duel, board)) == search.score(at(duel, board)), board

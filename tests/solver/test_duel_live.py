@@ -1,0 +1,402 @@
+"""Live search of the duel: in plain Python until compiled code is there, on time, beside threads, and after a fork."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import naive
+import pytest
+
+from solver.duel.live import LiveDuel
+from solver.duel.plain import PlainSearch
+from solver.duel.search import DuelSearch
+from solver.errors import NotSettled
+from solver.games.duel import Duel, DuelPosition
+from solver.kinds import kind_of
+
+SIX = naive.Duel(6, 6)
+
+LONG = monotonic() + 3600
+
+
+def live(duel: naive.Duel, seconds: float = 60.0) -> LiveDuel:
+    game = Duel(duel.rows, duel.columns)
+    return LiveDuel(game, kind_of(game).symmetries(game), seconds)
+
+
+@cache
+def compiled(duel: naive.Duel) -> LiveDuel:
+    """A live search whose compiled code is there."""
+    source = live(duel)
+    assert source.compiled(LONG) is not None
+    return source
+
+
+def drawn(duel: naive.Duel, empty: int, seed: int) -> str:
+    """A position with so many empty cells."""
+    rng = random.Random(seed)
+    return naive.duelled(duel, [rng.randrange(1000) for _ in range(duel.cells - empty)])[-1]
+
+
+def at(duel: naive.Duel, board: str) -> DuelPosition:
+    return DuelPosition(Duel(duel.rows, duel.columns), *naive.tiles(board))
+
+
+def by_compiled(duel: naive.Duel, board: str) -> int | None:
+    """The margin by a search of its own, which is always compiled."""
+    game = Duel(duel.rows, duel.columns)
+    search = DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=18)
+    return search.score(*naive.sides(board, naive.turn(board)))
+
+
+def moves_of(duel: naive.Duel, board: str) -> dict[int, int]:
+    """The margin of each move, for the side that makes it."""
+    side = naive.turn(board)
+    return {
+        cell: -naive.margin(duel, naive.placed(duel, board, cell, side), naive.rival(side))
+        for cell in naive.placings(duel, board, side)
+    }
+
+
+def sampled(duel: naive.Duel, count: int, least_empty: int = 1) -> list[str]:
+    boards = [board for board in sorted(naive.duel_reachable(duel)) if board.count(".") >= least_empty]
+    return random.Random(34).sample(boards, count)
+
+
+@pytest.fixture
+def arrival(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Hold compiled code back until this is set."""
+    loading, arrived, ended = LiveDuel._load, threading.Event(), threading.Event()
+
+    def waiting(self: LiveDuel) -> None:
+        arrived.wait()
+        if not ended.is_set():
+            loading(self)
+
+    monkeypatch.setattr(LiveDuel, "_load", waiting)
+    yield arrived
+    ended.set()
+    arrived.set()
+
+
+@pytest.mark.usefixtures("arrival")
+@pytest.mark.parametrize("empty", [11, 12, 20])
+def test_a_position_is_settled_in_plain_python_while_compiled_code_does_not_come(empty: int) -> None:
+    source = live(SIX)
+    for seed in range(3):
+        board = drawn(SIX, empty, seed)
+        assert source.score(at(SIX, board)) == by_compiled(SIX, board), board
+    assert source._loading is not None
+    assert source._loading.is_alive()
+    assert source._compiled is None
+
+
+@pytest.mark.usefixtures("arrival")
+def test_without_compiled_code_what_was_found_in_a_slice_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solver.duel.live._SLICE", 0.002)
+    bounds, slices = PlainSearch.bounds, []
+
+    def counted(self: PlainSearch, *arguments: Any) -> int:
+        slices.append(arguments)
+        return bounds(self, *arguments)
+
+    monkeypatch.setattr(PlainSearch, "bounds", counted)
+    board = drawn(SIX, 20, 0)
+    assert live(SIX).score(at(SIX, board)) == by_compiled(SIX, board)
+    assert len(slices) > 3
+
+
+@pytest.mark.usefixtures("arrival")
+@pytest.mark.parametrize("depth", [1, 3, 10, 36])
+def test_without_compiled_code_a_legal_move_is_found_at_once(depth: int) -> None:
+    source = live(SIX)
+    source.load()
+    for seed in range(5):
+        board = drawn(SIX, 36 - 7 * seed, seed)
+        start = monotonic()
+        x, o = naive.tiles(board)
+        legal = naive.placings(SIX, board, naive.turn(board))
+        assert source.think(x, o, depth, 10**6, seed) in legal
+        assert source.choose(x, o, 10**6, seed) in legal
+        assert monotonic() - start < 5
+    assert source._compiled is None
+
+
+@pytest.mark.usefixtures("arrival")
+def test_without_compiled_code_the_moves_of_a_position_are_found_and_their_first_best() -> None:
+    duel, source = naive.Duel(3, 4), live(naive.Duel(3, 4))
+    for board in sampled(duel, 5, least_empty=10):
+        (x, o), expected = naive.tiles(board), moves_of(duel, board)
+        best = max(expected.values())
+        assert source.children(x, o, source.deadline()) == (list(expected.items()), True)
+        first = next(cell for cell, score in expected.items() if score == best)
+        assert source.first_best(x, o, best, source.deadline()) == first
+    assert source._compiled is None
+
+
+def test_a_search_goes_on_in_compiled_code_as_soon_as_it_is_there(
+    arrival: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounds, plain = PlainSearch.bounds, []
+
+    def never(self: PlainSearch, *arguments: Any) -> int:
+        """A search that finds nothing, as in positions that plain Python cannot settle."""
+        plain.append(arguments)
+        sleep(0.01)
+        raise NotSettled("the time is up")
+
+    monkeypatch.setattr(PlainSearch, "bounds", never)
+    source, board, found = live(SIX), drawn(SIX, 23, 2), []
+    asking = threading.Thread(target=lambda: found.append(source.score(at(SIX, board))), daemon=True)
+    asking.start()
+    sleep(0.15)
+    assert (found, len(plain) > 1, source._compiled) == ([], True, None)
+    arrival.set()
+    asking.join(60)
+    assert found == [by_compiled(SIX, board)]
+    assert source._compiled is not None
+    monkeypatch.setattr(PlainSearch, "bounds", bounds)
+    before = len(plain)
+    assert source.score(at(SIX, drawn(SIX, 20, 1))) == by_compiled(SIX, drawn(SIX, 20, 1))
+    assert len(plain) == before, "from then on nothing is searched in plain Python"
+
+
+def soonest(ask: Callable[[], object], within: float) -> float:
+    """How long a question takes, in seconds: the least of a few times, on a machine that may be busy."""
+    took = []
+    for _ in range(5):
+        start = monotonic()
+        ask()
+        took.append(monotonic() - start)
+        if took[-1] < within:
+            break
+    return min(took)
+
+
+def refused(ask: Callable[..., object], *arguments: object) -> None:
+    with pytest.raises(NotSettled, match="the time is up"):
+        ask(*arguments)
+
+
+@pytest.mark.parametrize("have", [False, True])
+def test_a_deadline_is_kept_with_and_without_compiled_code(have: bool, arrival: threading.Event) -> None:
+    source = live(SIX, seconds=0.3)
+    if have:
+        arrival.set()
+        source.compiled(LONG)
+    empty = DuelPosition(Duel(6, 6))
+    assert soonest(lambda: refused(source.score, empty), 0.8) < 0.8
+    assert soonest(lambda: source.children(0, 0, source.deadline()), 0.8) < 0.8
+    assert soonest(lambda: refused(source.first_best, 0, 0, 2, source.deadline()), 0.8) < 0.8
+    assert source.children(0, 0, source.deadline())[1] is False
+    assert (source._compiled is not None) == have
+
+
+@pytest.mark.usefixtures("arrival")
+def test_who_waits_for_compiled_code_waits_no_longer_than_asked() -> None:
+    source = live(SIX)
+    assert soonest(lambda: source.compiled(monotonic() + 0.1), 1.0) < 1.0
+    assert source.compiled(monotonic() - 1) is None
+
+
+def test_compiled_code_is_loaded_once_however_often_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[LiveDuel] = []
+    monkeypatch.setattr(LiveDuel, "_load", lambda self: loads.append(self))
+    source = live(SIX, seconds=0.0)
+    for _ in range(3):
+        source.load()
+        refused(source.score, DuelPosition(Duel(6, 6)))
+    assert loads == [source]
+
+
+FORK = """
+import os, signal, sys, threading, time
+sys.path[:0] = {tests!r}
+import naive
+from solver.duel.live import LiveDuel
+from solver.games.duel import Duel, DuelPosition
+from solver.kinds import kind_of
+
+kind, release = sys.argv[1], threading.Event()
+if kind == "searching":
+    LiveDuel._load = lambda self: release.wait()
+game = Duel(6, 6)
+live = LiveDuel(game, kind_of(game).symmetries(game), 100.0)
+if kind == "compiled":
+    assert live.compiled(time.monotonic() + 100)
+position = DuelPosition(game, *naive.tiles({board!r}))
+threading.Thread(target=live.score, args=(DuelPosition(game),), daemon=True).start()
+while not live._searching.locked():
+    time.sleep(0.001)
+if kind == "searching":
+    time.sleep(0.05)
+while kind == "loading" and "solver.duel.search" not in sys.modules:
+    time.sleep(0.0001)
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    try:
+        right = live.score(position) == {score}
+        move = live.think(position.x, position.o, 36, 1000, 1) in position.legal
+        there = kind == "searching" or live.compiled(time.monotonic() + 30) is not None
+        print(right, move, there, flush=True)
+    finally:
+        os._exit(0)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(status, live._searching.locked(), flush=True)
+os._exit(0)
+"""
+"""One thread searches the empty board; meanwhile the process forks, and the child asks the same live search."""
+
+
+def forked_while(how: str) -> "subprocess.CompletedProcess[str]":
+    board = drawn(SIX, 11, 1)
+    program = FORK.format(tests=[str(Path(naive.__file__).parent)], board=board, score=by_compiled(SIX, board))
+    return subprocess.run(
+        [sys.executable, "-c", program, how], capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+@pytest.mark.parametrize("how", ["searching", "compiled"])
+def test_a_process_forked_while_a_thread_searches_is_answered(how: str) -> None:
+    ran = forked_while(how)
+    assert (ran.returncode, ran.stderr, ran.stdout) == (0, "", "True True True\n0 True\n")
+
+
+def test_a_process_forked_while_compiled_code_is_being_loaded_is_answered() -> None:
+    ran = forked_while("loading")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("True True ")
+
+
+def hope(duel: naive.Duel, board: str, cell: int, weights: Callable[[int, int], dict[int, float]]) -> float:
+    """What a side can expect of a move, given the chances of the replies: 1 for a win, a half for a draw."""
+    after = naive.placed(duel, board, cell, naive.turn(board))
+    chances = weights(*naive.tiles(after))
+    return 1 - sum(chances[reply] * ((score > 0) + (score == 0) / 2) for reply, score in moves_of(duel, after).items())
+
+
+def test_the_best_move_has_the_best_margin_and_is_the_hardest_to_answer() -> None:
+    duel, several = naive.Duel(3, 4), 0
+    source = compiled(duel)
+    for number, board in enumerate(sampled(duel, 150)):
+        x, o = naive.tiles(board)
+        expected = moves_of(duel, board)
+        top = max(expected.values())
+        best = [cell for cell, score in expected.items() if score == top]
+        chosen = source.choose(x, o, 10**6, number)
+        assert chosen in best, board
+        if top <= 0 and board.count(".") > 1:
+            hopes = {cell: hope(duel, board, cell, lambda x, o: source.likely(x, o, number)) for cell in best}  # noqa: B023
+            assert hopes[chosen] == pytest.approx(max(hopes.values())), board
+            several += len(set(hopes.values())) > 1
+    assert several > 5
+
+
+def test_a_likely_reply_is_one_that_can_be_made_and_chances_add_up() -> None:
+    duel = naive.Duel(3, 4)
+    source = compiled(duel)
+    for board in sampled(duel, 40):
+        chances = source.likely(*naive.tiles(board), 1)
+        assert set(chances) == set(moves_of(duel, board))
+        assert sum(chances.values()) == pytest.approx(1)
+        assert min(chances.values()) >= 0.5 / len(chances) - 1e-9
+
+
+def test_the_best_move_is_the_same_for_the_same_seed() -> None:
+    duel = naive.Duel(3, 4)
+    source, other, differing = compiled(duel), live(duel), 0
+    other.compiled(LONG)
+    for board in sampled(duel, 40, least_empty=4):
+        x, o = naive.tiles(board)
+        chosen = [source.choose(x, o, 10**6, seed) for seed in range(6)]
+        assert chosen == [source.choose(x, o, 10**6, seed) for seed in range(6)]
+        assert chosen == [other.choose(x, o, 10**6, seed) for seed in range(6)]
+        differing += len(set(chosen)) > 1
+    assert differing > 0, "the seed picks among moves that are equally good"
+
+
+def test_a_move_is_chosen_from_a_position_too_large_to_be_solved_in_so_many_nodes() -> None:
+    source = compiled(SIX)
+    for nodes in (2, 10, 1000):
+        assert source.choose(0, 0, nodes, 1) in range(36)
+
+
+def test_code_is_compiled_in_a_process_of_its_own_where_none_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[list[str], dict[str, Any]]] = []
+
+    class Recorded:
+        def __init__(self, command: list[str], **options: Any) -> None:
+            started.append((command, options))
+
+        def wait(self) -> int:
+            return 0
+
+    monkeypatch.setattr("subprocess.Popen", Recorded)
+    for cached in (True, False):
+        monkeypatch.setattr("solver.kernels.cache.is_cached", lambda kernel, cached=cached: cached)
+        assert live(naive.Duel(3, 3)).compiled(LONG) is not None
+        assert len(started) == (not cached)
+    command, options = started[0]
+    assert command[0] == sys.executable
+    assert command[-1] == "import solver.duel.search"
+    assert options["start_new_session"], "or Ctrl-C at the prompt would end it too"
+
+
+COLD = """
+import os, sys, time
+from solver.duel.live import LiveDuel
+from solver.games.duel import Duel
+from solver.kinds import kind_of
+
+game = Duel(6, 6)
+live = LiveDuel(game, kind_of(game).symmetries(game), 1.0)
+live.load()
+here = f"/proc/{os.getpid()}/task"
+while not any(open(f"{here}/{thread}/children").read().split() for thread in os.listdir(here)):
+    time.sleep(0.01)
+print("asked", live._compiled, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.slow
+def test_what_is_compiled_is_cached_even_if_the_process_that_asked_has_ended(tmp_path: Path) -> None:
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, timeout=60, check=False, env=env)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "asked None\n", "")
+    until = monotonic() + 300
+    while not list(tmp_path.glob("duel_*/kernels.guess-*.nbc.sum")) or not list(
+        tmp_path.glob("duel_*/kernels.solve-*.nbc.sum")
+    ):
+        assert monotonic() < until, list(tmp_path.rglob("*"))
+        sleep(0.5)
+    program = COLD.split("here =")[0] + "assert live.compiled(time.monotonic() + 300); print('there')"
+    start = monotonic()
+    again = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=env)
+    assert (again.stdout, again.stderr) == ("there\n", "")
+    assert monotonic() - start < 15
+
+
+@pytest.mark.slow
+def test_a_prompt_that_ends_during_the_search_leaves_nothing_running(tmp_path: Path) -> None:
+    """With the code cached no process but the one that asks is started."""
+    compiled(SIX)
+    program = COLD.split("here =")[0] + "time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", program])
+    try:
+        sleep(2)
+        threads = os.listdir(f"/proc/{process.pid}/task")
+        children = [Path(f"/proc/{process.pid}/task/{thread}/children").read_text().split() for thread in threads]
+        assert not any(children)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
