@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from solver.duel.live import LiveDuel
 
 CAPTURE, SAVE, GROUND = 10, 5, 1
-"""What `priority` counts for a tile captured, for leaving the other side nothing to capture, and for new ground."""
+"""What `priority` counts for a tile captured, for leaving the other side nothing to capture, and for new ground: a cell
+that comes into reach."""
 
 
 class Strength(NamedTuple):
@@ -59,8 +60,8 @@ class PriorityPlayer:
         mine = movers(x, o)[1]
         replies = game.legal(x, o)
         safe = not any(game.neighbours[reply] & mine for reply in cells_of(replies))
-        new = not game.neighbours[cell] & own
-        return CAPTURE * captured + SAVE * safe + GROUND * new
+        new = game.neighbours[cell] & game.full & ~(own | other | game.reach(own))
+        return CAPTURE * captured + SAVE * safe + GROUND * bool(new)
 
 
 class PlayoutPlayer:

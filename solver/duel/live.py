@@ -116,7 +116,7 @@ class LiveDuel:
         with self._searching:
             compiled = self._compiled
             start = compiled.nodes if compiled else 0
-            scores = compiled.scores(*movers(x, o), nodes // 2) if compiled else None
+            scores = compiled.scores(*movers(x, o), max(nodes // 2, 1)) if compiled else None
             if compiled and scores:
                 best = max(scores.values())
                 cells = [cell for cell, score in scores.items() if score == best]
@@ -130,7 +130,7 @@ class LiveDuel:
                         weights = self.likely(x_after, o_after, seed)
                         hopes[cell] = 1 - sum(weights[reply] * result_of(score) for reply, score in replies.items())
                 return max(cells, key=hopes.__getitem__)
-        return self.think(x, o, self.game.cells, nodes // 2, seed)
+        return self.think(x, o, self.game.cells, max(nodes // 2, 1), seed)
 
     def likely(self, x: int, o: int, seed: int) -> dict[int, float]:
         """Return how likely an opponent who errs is to make each move: half by lot, half by how random games go on."""
@@ -181,10 +181,14 @@ class LiveDuel:
         """Return the compiled search, when it is there before the deadline; None if not."""
         self.load()
         if self._loading and self._compiled is None:
-            self._loading.join(max(0.0, deadline - monotonic()))
+            self._loading.join(min(max(0.0, deadline - monotonic()), threading.TIMEOUT_MAX))
         return self._compiled
 
     def _load(self) -> None:
+        with suppress(ImportError):  # this process was forked while another thread of its parent was importing it
+            self._load_compiled()
+
+    def _load_compiled(self) -> None:
         import subprocess  # only now, like what follows: small answers need none of it
 
         from solver.kernels.cache import is_cached
@@ -194,10 +198,8 @@ class LiveDuel:
             quiet = subprocess.DEVNULL
             with suppress(OSError):  # a process of its own, so that what it compiles is there next time in any case
                 subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True).wait()
-        try:
-            from solver.duel.search import DuelSearch
-        except ImportError:  # this process was forked while another thread of its parent was importing it
-            return
+        from solver.duel.search import DuelSearch
+
         self._compiled = DuelSearch(self.game.neighbours, self._group, table_bits=_TABLE_BITS)
 
     def forget(self) -> None:

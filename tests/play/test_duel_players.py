@@ -97,13 +97,16 @@ def margins(duel: naive.Duel, board: str) -> dict[int, int]:
 
 
 def sum_of(duel: naive.Duel, board: str, cell: int) -> int:
-    """What a move brings at once: 10 a capture, 5 if the other side can capture nothing next, 1 for new ground."""
+    """What a move brings: 10 a capture, 5 if the other side can then capture nothing, 1 for a new cell in reach."""
     side = naive.turn(board)
     other, after = naive.rival(side), naive.placed(duel, board, cell, side)
     threatened = any(naive.captures(duel, after, reply, other) for reply in naive.placings(duel, after, other)
                      if "." in after)  # fmt: skip
-    alone = all(board[near] != side for near in naive.beside(duel, cell))
-    return 10 * len(naive.captures(duel, board, cell, side)) + 5 * (not threatened) + alone
+    new = any(
+        board[near] == "." and all(board[next_to] != side for next_to in naive.beside(duel, near))
+        for near in naive.beside(duel, cell)
+    )
+    return 10 * len(naive.captures(duel, board, cell, side)) + 5 * (not threatened) + new
 
 
 @given(st.builds(naive.Duel, st.integers(1, 7), st.integers(1, 7)), st.binary(max_size=48), st.integers())

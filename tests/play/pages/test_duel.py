@@ -192,6 +192,7 @@ def test_two_browsers_play_a_whole_game_by_link_and_a_third_watches(page: Page, 
         says(each, other.ended)
 
 
+@pytest.mark.slow
 def test_nothing_jumps_for_who_watches(seat: Visit, visit: Visit) -> None:
     page = seat("duel,3,3", "RG")
     watcher = visit(page.url, **LOOKS["phone"])
@@ -266,6 +267,7 @@ def test_captures_are_announced_once_a_move_and_marked_until_the_next(
     assert max(other.captured) > 1
 
 
+@pytest.mark.slow
 def test_who_plays_a_machine_hears_of_both_captures(seat: Visit) -> None:
     page, other, heard = seat("duel,4,4", "R", machine="random"), Game("duel,4,4"), 0
     while True:
@@ -369,6 +371,7 @@ def test_a_move_that_the_network_loses_is_sent_again_and_made_once(way: str, ser
     assert (now["version"], now["captured"]) == (4, other.captured)
 
 
+@pytest.mark.slow
 def test_offline_is_said_and_the_game_goes_on_by_itself(page: Page) -> None:
     begin(page, HERE, game="duel,3,3")
     play(page, "b2")
@@ -382,6 +385,7 @@ def test_offline_is_said_and_the_game_goes_on_by_itself(page: Page) -> None:
     says(page, "G played a2 and captured 1. R to move.")
 
 
+@pytest.mark.slow
 def test_undo_gives_captured_tiles_back(page: Page) -> None:
     begin(page, HERE, game="duel,3,3")
     other = Game("duel,3,3")
@@ -397,6 +401,7 @@ def test_undo_gives_captured_tiles_back(page: Page) -> None:
     assert moves_listed(page) == []
 
 
+@pytest.mark.slow
 def test_the_list_of_moves_shows_each_earlier_board_and_its_score(seat: Visit) -> None:
     page, other = seat("duel,3,3", "RG"), Game("duel,3,3")
     play(page, *CAPTURES[:6])
@@ -643,6 +648,7 @@ def test_who_chooses_a_game_by_keyboard_stays_at_the_choice(page: Page) -> None:
     assert keys.at == "combobox: Rows"
 
 
+@pytest.mark.slow
 def test_a_page_that_is_left_while_it_loads_never_replaces_the_next(server: Served, visit: Visit) -> None:
     page = visit(f"{server.url}/puzzles")
     page.evaluate("""localStorage.setItem("ttt4:settings", '{"game": "duel"}')""")
@@ -679,6 +685,7 @@ def test_a_machine_that_thinks_is_said_to(page: Page) -> None:
     says(page, re.compile("G played .*Your turn"))
 
 
+@pytest.mark.slow
 def test_12x12_fits_a_phone_and_is_played_by_touch(server: Served, visit: Visit) -> None:
     page = visit(server.url, **LOOKS["phone"])
     begin(page, HERE, game="duel,12,12")

@@ -455,6 +455,7 @@ def test_64_senders_of_one_request_all_get_its_one_answer(brisk: Served) -> None
     assert state_of(brisk, game) == answers[0].json
 
 
+@pytest.mark.slow
 def test_of_two_servers_on_one_log_one_lets_the_machine_move(serve: Callable[..., Served]) -> None:
     both = serve("--time", "0.05"), serve("--time", "0.05")
     for _ in range(5):
@@ -506,6 +507,7 @@ def held_up(server: Served) -> Iterator[None]:
         os.kill(int(worker), signal.SIGCONT)
 
 
+@pytest.mark.slow
 def test_a_machine_waits_to_be_asked_also_after_a_kill_while_it_thought(serve: Callable[..., Served]) -> None:
     server = serve("--time", "0.05")
     game = start(server, "PvAI")
@@ -564,6 +566,7 @@ def test_until_the_log_has_a_move_nobody_is_told_of_it(tmp_path: Path, monkeypat
     asyncio.run(watching())
 
 
+@pytest.mark.slow
 def test_a_machine_goes_on_though_whoever_asked_it_has_gone(serve: Callable[..., Served]) -> None:
     server = serve("--time", "0.05")
     game = start(server, "PvAI")
