@@ -32,8 +32,8 @@ class Strength(NamedTuple):
 
 LEVELS = (
     Strength(1.0, 1, 1), Strength(0.55, 1, 1_000), Strength(0.4, 1, 1_000), Strength(0.3, 2, 5_000),
-    Strength(0.22, 2, 5_000), Strength(0.15, 3, 20_000), Strength(0.1, 4, 20_000), Strength(0.06, 6, 50_000),
-    Strength(0.03, 8, 200_000), Strength(0.01, 10, 1_000_000), Strength(0.0, 144, 5_000_000),
+    Strength(0.22, 2, 5_000), Strength(0.16, 3, 20_000), Strength(0.12, 4, 20_000), Strength(0.08, 6, 50_000),
+    Strength(0.05, 8, 200_000), Strength(0.03, 10, 1_000_000), Strength(0.0, 144, 12_000_000),
 )  # fmt: skip
 """The levels of `search`, from 0 to 10."""
 
@@ -104,6 +104,10 @@ class SearchPlayer:
         if self._traps and self._traps.known(state.position):
             return rng.choice(self._traps.best(state.position))
         seed = rng.getrandbits(30)
+        if self._traps and (score := self._traps.score(state.position)) is not None:
+            kept = self._live.keep(x, o, score, self._strength.nodes // 2, seed)
+            if kept is not None:
+                return kept
         if self._best:
             return self._live.choose(x, o, self._strength.nodes, seed)
         return self._live.think(x, o, self._strength.depth, self._strength.nodes, seed)

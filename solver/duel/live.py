@@ -32,6 +32,9 @@ _NODES_A_LOOK_AT_THE_CLOCK = 50_000
 
 _TABLE_BITS = 21
 
+_LOOK = 8
+"""How many plies tell which move is likely to keep a margin."""
+
 _PLAYOUTS, _BONUS = 2_000, 1.4
 """How random games tell what an opponent is likely to play."""
 
@@ -116,7 +119,7 @@ class LiveDuel:
         with self._searching:
             compiled = self._compiled
             start = compiled.nodes if compiled else 0
-            scores = compiled.scores(*movers(x, o), max(nodes // 2, 1)) if compiled else None
+            scores = compiled.scores(*movers(x, o), max(nodes // 4, 1)) if compiled else None
             if compiled and scores:
                 best = max(scores.values())
                 cells = [cell for cell, score in scores.items() if score == best]
@@ -130,7 +133,24 @@ class LiveDuel:
                         weights = self.likely(x_after, o_after, seed)
                         hopes[cell] = 1 - sum(weights[reply] * result_of(score) for reply, score in replies.items())
                 return max(cells, key=hopes.__getitem__)
-        return self.think(x, o, self.game.cells, max(nodes // 2, 1), seed)
+        return self.think(x, o, self.game.cells, max(nodes * 3 // 4, 1), seed)
+
+    def keep(self, x: int, o: int, score: int, nodes: int, seed: int) -> int | None:
+        """Return a move that keeps the margin, which the caller knows; None if none is found within so many nodes."""
+        with self._searching:
+            compiled = self._compiled
+            if compiled is None:
+                return None
+            end = compiled.nodes + nodes
+            likely = compiled.think(*movers(x, o), _LOOK, nodes // 8 + 1, seed).cell
+            mover = (x | o).bit_count() % 2
+            after = {cell: self.game.after(x, o, cell)[:2] for cell in cells_of(self.game.legal(x, o))}
+            for cell in sorted(after, key=lambda cell: (cell != likely, -self.game.promise(*after[cell], mover))):
+                left = end - compiled.nodes
+                found = compiled.bounds(*movers(*after[cell]), -score, -score + 1, left) if left > 0 else None
+                if found is None or found <= -score:
+                    return None if found is None else cell
+            return None
 
     def likely(self, x: int, o: int, seed: int) -> dict[int, float]:
         """Return how likely an opponent who errs is to make each move: half by lot, half by how random games go on."""
