@@ -534,7 +534,7 @@ def explored(page: Page, duel: naive.Duel, board: str) -> None:
 
     def shown() -> list[tuple[str, str]]:
         cells = page.locator(".cell").evaluate_all("cells => cells.map(c => [c.ariaLabel, c.textContent])")
-        return [(name.replace(", last move", "").replace(", captured", ""), text) for name, text in cells]
+        return [((name or "").replace(", last move", "").replace(", captured", ""), text) for name, text in cells]
 
     until(page, shown, expected)
     best, side = max(found.values()), naive.turn(board)
