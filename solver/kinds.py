@@ -42,18 +42,6 @@ class Kind(ABC):
         """Return an index of a game's positions."""
 
     @abstractmethod
-    def first_layer(self, game: Any) -> int:
-        """Return the number of the layer at the end of the game, where a build begins; the empty board's is 0."""
-
-    def stored_plies(self, game: Any) -> int:
-        """Return how many stones are on the fullest boards that a store knows."""
-        return int(game.cells)
-
-    @abstractmethod
-    def page_size(self, game: Any, empty: int) -> int:
-        """Return how many places a page has when so many cells are empty; 0 if no such positions are stored."""
-
-    @abstractmethod
     def scores(self, store: "Store", seconds: float) -> tuple[Source, Index]:
         """Return a source of scores that answers from a store, and its index.
 
@@ -91,16 +79,6 @@ class Lines(Kind):
         from solver.index.places import Index as LineIndex
 
         return LineIndex(game, group)
-
-    def first_layer(self, game: Game) -> int:
-        """Return the most X's that a board can have."""
-        return (game.cells + 1) // 2
-
-    def page_size(self, game: Game, empty: int) -> int:
-        """Return the size of a page, which holds positions with X to move only."""
-        from solver.index.places import page_size
-
-        return page_size(game, empty) if empty in range(game.cells % 2, game.cells + 1, 2) else 0
 
     def scores(self, store: "Store", seconds: float) -> tuple[Source, Index]:
         """Return the source that knows where X's pages are, and that O's moves lead into them."""
@@ -140,22 +118,6 @@ class Duels(Kind):
         from solver.duel.index import DuelIndex
 
         return DuelIndex(game, group)
-
-    def first_layer(self, game: Any) -> int:
-        """Return the number of tiles on a full board, or on the fullest ones of a book."""
-        from solver.duel.index import last_layer
-
-        return last_layer(game)
-
-    def stored_plies(self, game: Any) -> int:
-        """Return the number of tiles on a full board, or on the fullest ones of a book."""
-        return self.first_layer(game)
-
-    def page_size(self, game: Any, empty: int) -> int:
-        """Return the size of a page, or of a part of a large one."""
-        from solver.duel.index import page_size
-
-        return page_size(game, empty)
 
     def scores(self, store: "Store", seconds: float) -> tuple[Source, Index]:
         """Return the source that looks each child up in its own page, and searches what is not in a book."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from oracle.oracle import Oracle
 from solver.duel.live import result_of
 from solver.games.board import BoardPosition
-from solver.kinds import kind_of
+from solver.index.layout import stored_plies
 
 PLIES = 4
 """How many plies after a move are looked at."""
@@ -32,8 +32,8 @@ class Traps:
 
     def score(self, position: BoardPosition) -> int | None:
         """Return a position's score, if the oracle has it although it does not know the moves; None if not."""
-        stored = kind_of(position.game).stored_plies(position.game)
-        return self._oracle.get_score(position, None) if position.stones <= stored else None
+        known = position.stones <= stored_plies(position.game)
+        return self._oracle.get_score(position, None) if known else None
 
     def best(self, position: BoardPosition) -> list[int]:
         """Return the best cells that promise most, in order."""

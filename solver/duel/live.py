@@ -107,7 +107,7 @@ class LiveDuel:
             if depth <= GLANCE or self._compiled is None:
                 return self._plain.glance(own, other, min(depth, GLANCE), seed)
             left = self.game.cells - (x | o).bit_count()
-            return int(self._compiled.think(own, other, min(depth, left), nodes, seed).cell)
+            return self._compiled.think(own, other, min(depth, left), nodes, seed)
 
     def choose(self, x: int, o: int, nodes: int, seed: int) -> int:
         """Return one of the best moves, if they can be solved within so many nodes; else one that `think` finds.
@@ -142,7 +142,7 @@ class LiveDuel:
             if compiled is None:
                 return None
             end = compiled.nodes + nodes
-            likely = compiled.think(*movers(x, o), _LOOK, nodes // 8 + 1, seed).cell
+            likely = compiled.think(*movers(x, o), _LOOK, nodes // 8 + 1, seed)
             mover = (x | o).bit_count() % 2
             after = {cell: self.game.after(x, o, cell)[:2] for cell in cells_of(self.game.legal(x, o))}
             for cell in sorted(after, key=lambda cell: (cell != likely, -self.game.promise(*after[cell], mover))):

@@ -7,46 +7,19 @@ from solver.errors import BoardError, StoreError, StoreMismatch
 from solver.games.board import BoardPosition, cells_of
 from solver.games.duel import Duel, movers
 from solver.index.places import UNREACHED, Half
+from solver.store.cached import CachedPages
 from solver.store.store import Store
 
-_PAGE_BYTES = 64 << 20
-"""How many bytes of unpacked pages are cached."""
 
-
-class DuelScores:
-    """A source of scores (solver/source.py) that answers from a store and caches what it has read.
-
-    Threads may share it, and so may a process forked from the one that opened the store.
-    """
-
-    name = "store"
-    seconds = 0.0
+class DuelScores(CachedPages):
+    """Scores of the duel."""
 
     def __init__(self, store: Store) -> None:
         """Answer from an open store, which `close` closes."""
-        self.store = store
+        super().__init__(store)
         self._game = cast(Duel, store.game)
         self.index = DuelIndex(self._game, store.manifest.symmetries)
         self._pages: dict[tuple[int, int], memoryview] = {}
-        self._page_bytes = 0
-
-    def close(self) -> None:
-        """Close the store and forget what was read: from now on, every question raises StoreError."""
-        self.store.close()
-        self.forget()
-
-    def forget(self) -> None:
-        """Empty the cache."""
-        self._pages.clear()
-        self._page_bytes = 0
-
-    def knows(self, stones: int) -> bool:
-        """Return True: the store has every position."""
-        return True
-
-    def deadline(self) -> float:
-        """Return any number: a store needs no deadline."""
-        return 0.0
 
     def score(self, position: BoardPosition) -> int:
         """Return the margin for the side to move; raise BoardError if no game reaches the position."""
@@ -101,11 +74,7 @@ class DuelScores:
         pages = {(key[0], int(other)): page for other, page in found}
         if (empty, number) not in pages:
             pages[empty, number] = self._missing(empty, number)
-        if self._page_bytes > _PAGE_BYTES:
-            self._pages.clear()
-            self._page_bytes = 0
-        self._pages.update(pages)
-        self._page_bytes += sum(map(len, pages.values()))
+        self._keep(pages)
         return pages[empty, number]
 
     def _missing(self, empty: int, number: int) -> memoryview:

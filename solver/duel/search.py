@@ -7,7 +7,6 @@ has the parity of the number of cells. The kernels answer one question at a time
 from collections.abc import Sequence
 from copy import copy
 from random import Random
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,27 +29,12 @@ from solver.duel.kernels import (
     ROOT,
     SHARED,
     SMALL,
-    UNIT,
     WORD_BITS,
     guess,
     solve,
 )
 
-MARGIN, OUTCOME, NOTHING = "margin", "outcome", ""
-"""What a Thought has proved: the exact margin, who wins, or nothing."""
-
 MOST_CELLS = 62
-
-
-class Thought(NamedTuple):
-    """A move and what is known of it: `value` is the margin if `exact`, a bound of it if the outcome is proved."""
-
-    cell: int
-    value: int
-    exact: bool
-    depth: int
-    nodes: int
-    proved: str
 
 
 class DuelSearch:
@@ -125,7 +109,7 @@ class DuelSearch:
             ask = lower
         return found
 
-    def think(self, own: int, other: int, depth: int, limit: int, seed: int = 0) -> Thought:
+    def think(self, own: int, other: int, depth: int, limit: int, seed: int = 0) -> int:
         """Return the best move found by looking `depth` plies ahead, or within `limit` nodes (0: no limit).
 
         The position is solved if `depth` reaches the end of the game: who wins first, then the margin. The
@@ -138,24 +122,19 @@ class DuelSearch:
         Random(seed).shuffle(moves)
         before = self.nodes
         left = self.cells - (own | other).bit_count()
-        lower, upper = -self.cells, self.cells
-        reached = value = 0
         solving = depth >= left
         likely = not limit or limit >> max(left - 5, 0) > 0
         if not (solving and likely):
             self._start(own, other, (limit + 1) // 2 if solving else limit)
-            reached, value = self._deepen(own, other, min(depth, left - 1), moves)
+            self._deepen(own, other, min(depth, left - 1), moves)
         if solving:
             spent = self.nodes - before
             self._start(own, other, max(limit - spent - (limit // 8 if likely else 0), 1) if limit else 0)
             lower, upper = self._narrow(own, other, -self.cells - 1, self.cells + 1, 1, moves)
             if likely and lower < upper and lower <= 0:
                 self._start(own, other, max(limit - self.nodes + before, 1))
-                reached, value = self._deepen(own, other, left - 1, moves)
-        exact = lower == upper
-        proved = MARGIN if exact else OUTCOME if lower > 0 or upper < 0 else NOTHING
-        value = lower if exact or lower > 0 else upper if upper < 0 else round(value / UNIT)
-        return Thought(moves[0], value, exact, left if exact else reached, self.nodes - before, proved)
+                self._deepen(own, other, left - 1, moves)
+        return moves[0]
 
     def _start(self, own: int, other: int, limit: int) -> None:
         self._memory, self._table, self._guesses = _address(self.memory), _address(self.table), _address(self.guesses)
@@ -196,9 +175,8 @@ class DuelSearch:
                 break
         return best
 
-    def _deepen(self, own: int, other: int, depth: int, moves: list[int]) -> tuple[int, int]:
-        """Put the best move first, by ever deeper searches; return the last whole one's depth and estimate."""
-        reached = value = 0
+    def _deepen(self, own: int, other: int, depth: int, moves: list[int]) -> None:
+        """Put the best move first, by ever deeper searches, up to the last that ends within the limit."""
         for plies in range(1, depth + 1):
             best, chosen = -FOREVER, moves[0]
             for cell in list(moves):
@@ -208,12 +186,10 @@ class DuelSearch:
                 if best == -FOREVER or found > best:
                     found = -int(guess(*after, -FOREVER, -best, plies - 1, self._memory, self._guesses))
                 if self.memory[GIVEN_UP]:
-                    return reached, value
+                    return
                 if found > best:
                     best, chosen = found, cell
             _put_first(chosen, moves)
-            reached, value = plies, best
-        return reached, value
 
     def _moves(self, own: int, other: int) -> list[int]:
         empty = [cell for cell in range(self.cells) if not (own | other) >> cell & 1]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from solver.errors import NotAStore, SolversDisagree, StoreDamaged, StoreMismatch, StoreOutdated, StoreUnwritable
 from solver.folders import partial_path
 from solver.games.board import BoardGame, require_solvable
+from solver.index.layout import page_size
 from solver.index.symmetry import Symmetry
 from solver.kinds import kind_of
 from solver.proof.progress import Progress, ProgressCallback, silent
@@ -187,7 +188,7 @@ def _solved_before(journal: Journal, game: BoardGame[Any]) -> "Solved | None":
     batches = iter(lambda: list(islice(records, RECORDS_AT_ONCE)), [])
     first = next(journal.records(last), None)
     empty = first[0][0] if first else 0
-    size = kind_of(game).page_size(game, empty)
+    size = page_size(game, empty)
     return Solved(last.number, game.cells - empty, (partial(_unpacked, batch, size) for batch in batches), summary)
 
 

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 from solver.errors import NotSettled, SolversDisagree
 from solver.games.board import BoardGame, BoardPosition
+from solver.index.layout import stored_plies
 from solver.kinds import kind_of
 from solver.source import Source
 
@@ -132,8 +133,8 @@ def evidence(game: BoardGame[Any], enough: Callable[[], bool]) -> Evidence:
     """
     rng = random.Random(os.urandom(8))
     kind = kind_of(game)
-    if kind.stored_plies(game) < game.cells:
-        return _evidence_of_a_book(game, kind.stored_plies(game), enough, rng)
+    if stored_plies(game) < game.cells:
+        return _evidence_of_a_book(game, stored_plies(game), enough, rng)
     found: dict[tuple[int, int], int] = {}
     deadline = monotonic() + _SECONDS
     search = kind.witness(game, kind.symmetries(game)[:1], _QUICK)  # so quick a search gains nothing from symmetry

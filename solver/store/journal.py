@@ -30,8 +30,8 @@ from typing import Any, BinaryIO, NamedTuple
 from solver.errors import SolversDisagree, StoreUnwritable
 from solver.folders import partial_path
 from solver.games.board import BoardGame
+from solver.index.layout import first_layer
 from solver.index.symmetry import Symmetry
-from solver.kinds import kind_of
 from solver.store.manifest import FORMAT, digest_of_layers, layer_digest
 from solver.store.record import KEY_BYTES, PackedRecord, checked, with_checksum
 from solver.store.writer import writing
@@ -61,7 +61,7 @@ class Journal:
         self._path = Path(path)
         self._partial = Path(partial_path(path))
         self._begin = with_checksum(_BEGIN, json.dumps([FORMAT, game.as_fields(), group]).encode())
-        self._first_layer = kind_of(game).first_layer(game)
+        self._first_layer = first_layer(game)
         self._first = _LENGTH + KEY_BYTES + len(self._begin)
         self.layers: list[KeptLayer] = []
         """The complete layers, in the order in which they were solved."""

@@ -12,51 +12,28 @@ from solver.games.board import cells_of
 from solver.games.lines import lines_only
 from solver.games.position import Position, check
 from solver.index.places import UNREACHED, Half, Index, Page, Score, rank
+from solver.store.cached import CachedPages
 from solver.store.store import Store
-
-_PAGE_BYTES = 64 << 20
-"""How many bytes of unpacked pages are cached."""
 
 _O_TO_MOVE_SCORES = 1 << 16
 """How many scores with O to move are cached: each is the best of several."""
 
 
-class Scores:
-    """A source of scores (solver/source.py) that answers from a store and caches what it has read.
-
-    Threads may share it, and so may a process forked from the one that opened the store.
-    """
-
-    name = "store"
-    seconds = 0.0
+class Scores(CachedPages):
+    """Scores of a game of lines."""
 
     def __init__(self, store: Store) -> None:
         """Answer from an open store, which `close` closes."""
-        self.store = store
+        super().__init__(store)
         game = self._game = lines_only(store.game)
         self.index = Index(game, store.manifest.symmetries)
         self._pages: dict[Half, Page] = {}
-        self._page_bytes = 0
         self._o_to_move: dict[tuple[Half, int], Score] = {}
-
-    def close(self) -> None:
-        """Close the store and forget what was read: from now on, every question raises StoreError."""
-        self.store.close()
-        self.forget()
 
     def forget(self) -> None:
         """Empty the caches."""
-        self._pages.clear()
-        self._page_bytes = 0
+        super().forget()
         self._o_to_move.clear()
-
-    def knows(self, stones: int) -> bool:
-        """Return True: the store has every position."""
-        return True
-
-    def deadline(self) -> float:
-        """Return any number: a store needs no deadline."""
-        return 0.0
 
     def score(self, position: Position) -> Score:
         """Return the score for the side to move; raise BoardError if no game reaches the position."""
@@ -154,11 +131,7 @@ class Scores:
         pages = {other: cast(Page, page) for other, page in halves if other.bit_count() == x_count}
         if key[0] != empty or half not in pages:
             raise self.store.damaged(f"half {half:#x} is missing from its record")
-        if self._page_bytes > _PAGE_BYTES:
-            self._pages.clear()
-            self._page_bytes = 0
-        self._pages.update(pages)
-        self._page_bytes += sum(map(len, pages.values()))
+        self._keep(pages)
         return pages[half]
 
     def _contradiction(self, x: int, o: int) -> StoreError:

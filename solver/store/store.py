@@ -75,8 +75,8 @@ from typing import Any
 from solver.errors import NotAStore, StoreDamaged, StoreError, StoreMismatch, StoreMissing, StoreOutdated
 from solver.folders import in_data_folder
 from solver.games.board import BoardGame
+from solver.index.layout import page_size
 from solver.index.places import Half
-from solver.kinds import kind_of
 from solver.store.manifest import FORMAT, LONGEST, Manifest, OtherFormat
 from solver.store.record import KEY_BYTES, checked, record_key, unpack
 from solver.store.sealed import Damaged, SealedFile, signed_for
@@ -99,7 +99,6 @@ class Store:
         try:
             self.manifest = self._read_manifest()
             self.game = game or self.manifest.game
-            self._kind = kind_of(self.game)
         except BaseException:
             self.close()
             raise
@@ -204,7 +203,7 @@ class Store:
         if len(key) != KEY_BYTES:
             raise self.damaged(f"it has a record with the key {key[:8].hex()}")
         try:
-            return list(unpack(key, value, self._kind.page_size(self.game, key[0])))
+            return list(unpack(key, value, page_size(self.game, key[0])))
         except ValueError as error:
             raise self.damaged(str(error)) from error
 

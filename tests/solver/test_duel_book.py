@@ -32,6 +32,7 @@ from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreError
 from solver.games.duel import Duel, DuelPosition
 from solver.games.notation import parse_game
 from solver.games.registry import find_game
+from solver.index.layout import stored_plies
 from solver.kinds import kind_of
 from solver.proof.build import build_store
 from solver.proof.verify import verify_store
@@ -125,7 +126,7 @@ def test_a_book_is_built_and_verified(name: str, book_of: Callable[[str], Path])
         assert verdict.manifest == store.manifest
         assert store.manifest.score == true(duel, duel.empty)
         assert {game.cells - empty for empty, _, _ in store.pages()} == set(range(TILES + 1))
-        assert kind_of(game).stored_plies(game) == TILES
+        assert stored_plies(game) == TILES
     fullest = naive.canonical(set(with_tiles(duel, range(TILES, TILES + 1))), geometric(duel))
     assert verdict.searched >= len(fullest)
 

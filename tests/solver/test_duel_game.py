@@ -19,6 +19,7 @@ from solver.games.board_text import after_moves, as_position, parse
 from solver.games.duel import Duel, DuelPosition, movers
 from solver.games.notation import parse_game
 from solver.games.score import MARGIN
+from solver.index import layout
 from solver.index.symmetry import image
 from solver.kinds import kind_of
 
@@ -484,7 +485,7 @@ def test_a_page_has_at_most_2_to_the_13_places_and_a_full_board_none(rows: int, 
     assert [page_size(game, empty) for empty in range(game.cells + 2)] == [
         0, *(2 ** min(game.cells - empty, 13) for empty in range(1, game.cells + 1)), 0
     ]  # fmt: skip
-    assert [kind_of(game).page_size(game, empty) for empty in (0, 1)] == [0, page_size(game, 1)]
+    assert [layout.page_size(game, empty) for empty in (0, 1)] == [0, page_size(game, 1)]
 
 
 @pytest.mark.parametrize("empty", [1, 2, 4, 7])

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stores import seal_anew
+from stores import break_off, read_plainly, seal_anew
 
 from oracle.oracle import Oracle
 from solver.cli.main import main
@@ -36,7 +36,6 @@ from solver.proof.build import build_store
 from solver.proof.progress import silent
 from solver.proof.verify import verify_store
 from solver.store.digests import content_digest
-from solver.store.journal import Journal
 from solver.store.manifest import Manifest, Ply
 from solver.store.store import Store
 
@@ -73,18 +72,10 @@ class Decoded:
 
     def __init__(self, path: Path) -> None:
         self.pages: dict[tuple[int, int], list[int]] = {}
-        records: list[tuple[bytes, bytes]] = []
-        with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as file, file.begin() as reading:
-            for key, value in reading.cursor():
-                assert int.from_bytes(value[:4], "big") == zlib.crc32(key + value[4:]), key
-                records.append((key, value[4:]))
-        manifests = [json.loads(body) for key, body in records if key == b"manifest"]
-        assert len(manifests) == 1
-        self.manifest: dict[str, Any] = manifests[0]
+        self.manifest, records = read_plainly(path)
         self.cells: int = self.manifest["game"]["rows"] * self.manifest["game"]["columns"]
-        for key, body in records:
-            if key != b"manifest":
-                self._unpack(key, zlib.decompress(body))
+        for key, content in records:
+            self._unpack(key, content)
 
     def _unpack(self, key: bytes, content: bytes) -> None:
         size = 2 ** min(self.cells - key[0], 13)
@@ -586,21 +577,6 @@ def test_a_store_signed_as_a_duel_of_another_shape_is_not_taken_for_it(store_of:
     with pytest.raises(StoreError, match="is a damaged store of game 'duel,3,3'") as refusal:
         verify_store(path, Duel(1, 9), jobs=1)
     assert refusal.value.exit_code in (3, 4)
-
-
-def break_off(game: Any, path: Path, layers: int, patch: pytest.MonkeyPatch) -> None:
-    """Build until so many layers are whole, and leave the rest."""
-    ending = Journal.end_layer
-
-    def end(self: Journal, number: int, summary: dict[str, Any]) -> None:
-        ending(self, number, summary)
-        if len(self.layers) == layers:
-            raise KeyboardInterrupt
-
-    with patch.context() as patched:
-        patched.setattr(Journal, "end_layer", end)
-        with pytest.raises(KeyboardInterrupt):
-            build_store(game, path, jobs=2)
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import break_off
 
 from solver.cli.main import main
 from solver.errors import SolversDisagree, StoreUnwritable
-from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
@@ -31,21 +31,6 @@ def content(path: Path) -> tuple[Any, ...]:
     """All that a store says."""
     with Store(path) as store:
         return store.manifest, list(store.records())
-
-
-def break_off(game: Game, path: Path, layers: int, patch: pytest.MonkeyPatch) -> None:
-    """Build until so many layers are whole, and leave the rest."""
-    ending = Journal.end_layer
-
-    def end(self: Journal, x_count: int, summary: dict[str, Any]) -> None:
-        ending(self, x_count, summary)
-        if len(self.layers) == layers:
-            raise KeyboardInterrupt
-
-    with patch.context() as patched:
-        patched.setattr(Journal, "end_layer", end)
-        with pytest.raises(KeyboardInterrupt):
-            build_store(game, path, jobs=2)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 import lmdb
 import pytest
 from places import position_at
-from stores import seal_anew
+from stores import read_plainly, seal_anew
 
 from solver.advice import with_advice
 from solver.cli.main import main
@@ -39,18 +39,10 @@ class Decoded:
 
     def __init__(self, path: Path) -> None:
         self.pages: dict[tuple[int, int], list[int]] = {}
-        records: list[tuple[bytes, bytes]] = []
-        with lmdb.open(str(path), subdir=False, readonly=True, lock=False) as file, file.begin() as reading:
-            for key, value in reading.cursor():
-                assert int.from_bytes(value[:4], "big") == zlib.crc32(key + value[4:]), key
-                records.append((key, value[4:]))
-        manifests = [json.loads(body) for key, body in records if key == b"manifest"]
-        assert len(manifests) == 1
-        self.manifest: dict[str, Any] = manifests[0]
+        self.manifest, records = read_plainly(path)
         self.cells: int = self.manifest["game"]["rows"] * self.manifest["game"]["columns"]
-        for key, body in records:
-            if key != b"manifest":
-                self._unpack(key, zlib.decompress(body))
+        for key, content in records:
+            self._unpack(key, content)
 
     def _unpack(self, key: bytes, content: bytes) -> None:
         empty = key[0]
@@ -362,7 +354,7 @@ def test_a_manifest_survives_being_written(store3: Path) -> None:
 
 @pytest.mark.parametrize("limit", [0, 1000, 20_000])
 def test_every_page_is_found_however_few_are_kept(limit: int, store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solver.store.scores._PAGE_BYTES", limit)
+    monkeypatch.setattr("solver.store.cached._PAGE_BYTES", limit)
     with Store(store4) as store:
         scores = Scores(store)
         assert all(scores.page(half) == page for _, half, page in store.pages())
