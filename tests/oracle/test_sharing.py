@@ -72,7 +72,7 @@ def test_threads_are_told_what_one_is_told(store4: Path) -> None:
 def test_threads_are_told_what_one_is_told_however_little_is_kept(
     store4: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("solver.store.scores._PAGE_BYTES", 5000)
+    monkeypatch.setattr("solver.store.cached._PAGE_BYTES", 5000)
     monkeypatch.setattr("solver.index.places._KEPT", 50)
     monkeypatch.setattr("oracle.oracle._KEPT", 50)
     positions = boards(150)
