@@ -39,7 +39,7 @@ class Roster:
         self._arguments = store, live, seconds
         self._oracles: dict[bool, Oracle] = {}
         self._live: Any = None
-        self._traps: Any = None
+        self._book: Any = None
 
     def __enter__(self) -> "Roster":
         return self
@@ -104,8 +104,12 @@ class Roster:
         """Return a player of the duel; all that search share what they find."""
         import random
 
-        from play.players.duel import PlayoutPlayer, PriorityPlayer, SearchPlayer  # only now: other games do without
-        from play.players.traps import Traps
+        from play.players.duel import (
+            PlayoutPlayer,
+            PriorityPlayer,
+            SearchPlayer,
+            open_book,
+        )  # only now: other games do without
         from solver.duel.live import COMPILED_CELLS
 
         if kind == "priority":
@@ -117,9 +121,9 @@ class Roster:
         if self._live is None:
             kind_of_game = kind_of(game)
             self._live = kind_of_game.search(game, kind_of_game.symmetries(game), self._arguments[2])
-        if self._traps is None and level == BEST_LEVEL and self._has_store(game):
-            self._traps = Traps(self.oracle(), self._live.likely)
-        return SearchPlayer(self._live, level, seed, self._traps)
+        if self._book is None and level == BEST_LEVEL and self._has_store(game):
+            self._book = open_book(self.oracle(), self._live)
+        return SearchPlayer(self._live, level, seed, self._book)
 
     def _has_store(self, game: BoardGame[Any]) -> bool:
         """Tell whether there is a file that may be the game's store."""

@@ -1,70 +1,146 @@
 """Traps: of equally good moves, which one gives the other side most occasion to err?
 
-A position is worth what one can expect of it if one plays best and the other side what is likely, for some plies; then
-it is worth its true result. Who is winning loses nothing by that, and who is losing gains most from errors.
+A position is worth what one can expect of it if one plays best and the other side what is likely, for some replies;
+then it is worth its true result. Who is winning loses nothing by that, and who is losing gains most from errors.
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from oracle.oracle import Oracle
-from solver.duel.live import result_of
 from solver.games.board import BoardPosition
+from solver.games.score import result_of
 from solver.index.layout import stored_plies
 
-PLIES = 4
-"""How many plies after a move are looked at."""
+if TYPE_CHECKING:
+    from solver.duel.live import LiveDuel
+
+Likely = Callable[[BoardPosition], dict[int, float]]
+"""The chance of each move to be made by whoever is to move."""
+
+_POSITIONS, _NODES = 3_000, 2_500
+"""Of how many positions a search is asked for one move, which unlike nodes does not depend on what it remembers; and as
+how many nodes each counts, besides those visited, for what else it takes."""
 
 _KEPT = 1 << 18
 
 
-class Traps:
-    """Finds moves that set traps, where an oracle knows every score without a search."""
+class Scores(Protocol):
+    """What is known of positions."""
 
-    def __init__(self, oracle: Oracle, likely: Callable[[int, int, int], dict[int, float]]) -> None:
-        """Ask an oracle for scores, and `likely` for the chances of each reply to be made."""
+    def canonical(self, position: BoardPosition) -> BoardPosition:
+        """Return the position, or an image of it that stands for both."""
+
+    def of_moves(self, position: BoardPosition) -> dict[int, int] | None:
+        """Return the score of each move for the side that makes it; None if they are not all known."""
+
+
+class StoredScores:
+    """What an oracle knows without a search."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        """Ask an oracle."""
         self._oracle = oracle
-        self._likely = likely
-        self._worth: dict[tuple[int, int, int, int], float] = {}
 
-    def known(self, position: BoardPosition) -> bool:
-        """Tell whether the oracle knows every move of a position."""
-        return self._oracle.knows(position)
+    def canonical(self, position: BoardPosition) -> BoardPosition:
+        """Return the image of the position that the store has."""
+        x, o, _ = self._oracle.canonical(position)
+        image: BoardPosition = position.game.at(x, o)
+        return image
 
-    def score(self, position: BoardPosition) -> int | None:
+    def of_moves(self, position: BoardPosition) -> dict[int, int] | None:
+        """Return the score of each move, if the oracle knows them all."""
+        if not self._oracle.knows(position):
+            return None
+        return {cell: -self._oracle.score(position.play(cell)) for cell in position.legal}
+
+    def of(self, position: BoardPosition) -> int | None:
         """Return a position's score, if the oracle has it although it does not know the moves; None if not."""
         known = position.stones <= stored_plies(position.game)
         return self._oracle.get_score(position, None) if known else None
 
-    def best(self, position: BoardPosition) -> list[int]:
-        """Return the best cells that promise most, in order."""
-        side = position.stones % 2
-        worth = {cell: self._hope(position.play(cell), side, PLIES) for cell in self._best_cells(position)}
+
+class SolvedScores:
+    """What a search finds within so many nodes, for one move, of so many positions."""
+
+    def __init__(self, live: "LiveDuel", nodes: int, positions: int = _POSITIONS) -> None:
+        """Search with `live`; no one position may take more than a quarter of the nodes."""
+        self._live = live
+        self._most = max(nodes // 4, 1)
+        self._nodes = nodes
+        self._positions = positions
+
+    @property
+    def used_up(self) -> bool:
+        """Whether nothing more is found."""
+        return self._nodes <= 0 or self._positions <= 0
+
+    def canonical(self, position: BoardPosition) -> BoardPosition:
+        """Return the position itself: what the search has found is found again at once."""
+        return position
+
+    def of_moves(self, position: BoardPosition) -> dict[int, int] | None:
+        """Return the score of each move, if they can be found."""
+        if self.used_up:
+            return None
+        scores, nodes = self._live.scores(position.x, position.o, min(self._nodes, self._most))
+        self._nodes -= nodes + _NODES
+        self._positions -= 1
+        return scores
+
+
+class Traps:
+    """Finds moves that set traps."""
+
+    def __init__(self, scores: Scores, likely: Likely) -> None:
+        """Go by these scores, and by the chances of each reply."""
+        self._scores = scores
+        self._likely = likely
+        self._worth: dict[tuple[int, int, int], float] = {}
+
+    def best(self, position: BoardPosition, replies: int) -> list[int]:
+        """Return the best moves that promise most if so many replies are likely ones; none if no score is known."""
+        scores = self._scores.of_moves(position)
+        if scores is None:
+            return []
+        cells = _best(scores)
+        if len(cells) == 1 or scores[cells[0]] > 0:
+            return cells
+        worth = {cell: self._expected(position.play(cell), -scores[cell], replies) for cell in cells}
         most = max(worth.values())
         return [cell for cell, found in worth.items() if found == most]
 
-    def _best_cells(self, position: BoardPosition) -> list[int]:
-        """Return the best cells."""
-        scores = {cell: -self._oracle.score(position.play(cell)) for cell in position.legal}
-        best = max(scores.values())
-        return [cell for cell, score in scores.items() if score == best]
-
-    def _hope(self, position: BoardPosition, side: int, plies: int) -> float:
-        """Return what a side (0 or 1) can expect of a position: 1 for a win, a half for a draw."""
-        x, o, _ = self._oracle.canonical(position)
-        position = position.game.at(x, o)
-        key = x, o, side, plies
+    def _expected(self, position: BoardPosition, score: int, replies: int) -> float:
+        """Return what to expect when the other side is to move, for which the position has this score."""
+        if position.over or not replies:
+            return 1 - result_of(score)
+        position = self._scores.canonical(position)
+        key = position.x, position.o, replies
         if key not in self._worth:
             if len(self._worth) >= _KEPT:
                 self._worth.clear()
-            self._worth[key] = self._expected(position, side, plies)
+            self._worth[key] = self._after_a_reply(position, score, replies)
         return self._worth[key]
 
-    def _expected(self, position: BoardPosition, side: int, plies: int) -> float:
-        mine = position.stones % 2 == side
-        if not plies or position.over or not self.known(position):
-            score = self._oracle.score(position)
-            return result_of(score if mine else -score)
-        if mine:
-            return max(self._hope(position.play(cell), side, plies - 1) for cell in self._best_cells(position))
-        chances = self._likely(position.x, position.o, plies)
-        return sum(chance * self._hope(position.play(cell), side, plies - 1) for cell, chance in chances.items())
+    def _after_a_reply(self, position: BoardPosition, score: int, replies: int) -> float:
+        scores = self._scores.of_moves(position)
+        if scores is None:
+            return 1 - result_of(score)
+        worth = {cell: self._answered(position.play(cell), -found, replies - 1) for cell, found in scores.items()}
+        least = min(worth.values())
+        if least == max(worth.values()):
+            return least
+        return sum(chance * worth[cell] for cell, chance in self._likely(position).items())
+
+    def _answered(self, position: BoardPosition, score: int, replies: int) -> float:
+        """Return what to expect when one is to move oneself, and the position has this score."""
+        scores = None if position.over or score > 0 or not replies else self._scores.of_moves(position)
+        if scores is None:
+            return result_of(score)
+        return max(self._expected(position.play(cell), -scores[cell], replies) for cell in _best(scores))
+
+
+def _best(scores: dict[int, int]) -> list[int]:
+    """Return the moves with the highest score."""
+    best = max(scores.values())
+    return [cell for cell, score in scores.items() if score == best]

@@ -35,8 +35,8 @@ _TABLE_BITS = 21
 _LOOK = 8
 """How many plies tell which move is likely to keep a margin."""
 
-_PLAYOUTS, _BONUS = 2_000, 1.4
-"""How random games tell what an opponent is likely to play."""
+_BONUS = 1.4
+"""How strongly the random games that tell what an opponent is likely to play try what was tried least."""
 
 _SLICE = 0.1
 """How many seconds plain Python searches at a time while compiled code is being loaded."""
@@ -109,31 +109,13 @@ class LiveDuel:
             left = self.game.cells - (x | o).bit_count()
             return self._compiled.think(own, other, min(depth, left), nodes, seed)
 
-    def choose(self, x: int, o: int, nodes: int, seed: int) -> int:
-        """Return one of the best moves, if they can be solved within so many nodes; else one that `think` finds.
-
-        Among equally good moves it is the one whose likely replies cost the other side most.
-        """
-        from random import Random  # only now: an analysis draws nothing by lot
-
+    def scores(self, x: int, o: int, nodes: int) -> tuple[dict[int, int] | None, int]:
+        """Return the margin of every move and the nodes it took; None if compiled code needs more than `nodes`."""
         with self._searching:
-            compiled = self._compiled
-            start = compiled.nodes if compiled else 0
-            scores = compiled.scores(*movers(x, o), max(nodes // 4, 1)) if compiled else None
-            if compiled and scores:
-                best = max(scores.values())
-                cells = [cell for cell, score in scores.items() if score == best]
-                Random(seed).shuffle(cells)
-                hopes = dict.fromkeys(cells, result_of(best))
-                for cell in cells if best <= 0 and len(cells) > 1 else ():
-                    left = nodes - (compiled.nodes - start)
-                    x_after, o_after, over = self.game.after(x, o, cell)
-                    replies = compiled.scores(*movers(x_after, o_after), left) if left > 0 and not over else None
-                    if replies:
-                        weights = self.likely(x_after, o_after, seed)
-                        hopes[cell] = 1 - sum(weights[reply] * result_of(score) for reply, score in replies.items())
-                return max(cells, key=hopes.__getitem__)
-        return self.think(x, o, self.game.cells, max(nodes * 3 // 4, 1), seed)
+            if self._compiled is None:
+                return None, 0
+            before = self._compiled.nodes
+            return self._compiled.scores(*movers(x, o), nodes), self._compiled.nodes - before
 
     def keep(self, x: int, o: int, score: int, nodes: int, seed: int) -> int | None:
         """Return a move that keeps the margin, which the caller knows; None if none is found within so many nodes."""
@@ -152,7 +134,7 @@ class LiveDuel:
                     return None if found is None else cell
             return None
 
-    def likely(self, x: int, o: int, seed: int) -> dict[int, float]:
+    def likely(self, x: int, o: int, playouts: int, seed: int) -> dict[int, float]:
         """Return how likely an opponent who errs is to make each move: half by lot, half by how random games go on."""
         cells = list(cells_of(self.game.legal(x, o)))
         shares = dict.fromkeys(cells, 1 / len(cells))
@@ -160,7 +142,7 @@ class LiveDuel:
             return shares
         from solver.duel.playouts import shares_of_playouts  # only now: it is compiled
 
-        tried = shares_of_playouts(self.game.neighbours, *movers(x, o), _PLAYOUTS, _BONUS, seed)
+        tried = shares_of_playouts(self.game.neighbours, *movers(x, o), playouts, _BONUS, seed)
         return {cell: share / 2 + tried[cell] / 2 for cell, share in shares.items()}
 
     def close(self) -> None:
@@ -233,11 +215,6 @@ class LiveDuel:
         """Forget locks and threads, which a forked process does not have."""
         self._searching = threading.Lock()
         self._loading = None
-
-
-def result_of(score: int) -> float:
-    """Return what a score is worth to its side: 1 for a win, a half for a draw, 0 for a loss."""
-    return (score > 0) + (score == 0) / 2
 
 
 def _renew_all() -> None:

@@ -22,6 +22,11 @@ def plies_to_end(score: int, empty: int) -> int | None:
     return empty + 1 - abs(score) if score else None
 
 
+def result_of(score: int) -> float:
+    """Return what a score is worth to its side as points: 1 for a win, a half for a draw, 0 for a loss."""
+    return (score > 0) + (score == 0) / 2
+
+
 def outcome_of(score: int) -> str:
     """Return `win`, `draw` or `loss` for the side that the score belongs to."""
     return "win" if score > 0 else "loss" if score else "draw"

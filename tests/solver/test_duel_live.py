@@ -125,7 +125,6 @@ def test_without_compiled_code_a_legal_move_is_found_at_once(depth: int) -> None
         x, o = naive.tiles(board)
         legal = naive.placings(SIX, board, naive.turn(board))
         assert source.think(x, o, depth, 10**6, seed) in legal
-        assert source.choose(x, o, 10**6, seed) in legal
         assert monotonic() - start < 5
     assert source._compiled is None
 
@@ -277,57 +276,37 @@ def test_a_process_forked_while_compiled_code_is_being_loaded_is_answered() -> N
     assert ran.stdout.startswith("True True ")
 
 
-def hope(duel: naive.Duel, board: str, cell: int, weights: Callable[[int, int], dict[int, float]]) -> float:
-    """What a side can expect of a move, given the chances of the replies: 1 for a win, a half for a draw."""
-    after = naive.placed(duel, board, cell, naive.turn(board))
-    chances = weights(*naive.tiles(after))
-    return 1 - sum(chances[reply] * ((score > 0) + (score == 0) / 2) for reply, score in moves_of(duel, after).items())
-
-
-def test_the_best_move_has_the_best_margin_and_is_the_hardest_to_answer() -> None:
-    duel, several = naive.Duel(3, 4), 0
-    source = compiled(duel)
-    for number, board in enumerate(sampled(duel, 150)):
+def test_the_margin_of_every_move_is_found_and_what_it_took() -> None:
+    duel = naive.Duel(3, 4)
+    for board in sampled(duel, 60, least_empty=6):
+        source = compiled(duel)
+        source.forget()
         x, o = naive.tiles(board)
-        expected = moves_of(duel, board)
-        top = max(expected.values())
-        best = [cell for cell, score in expected.items() if score == top]
-        chosen = source.choose(x, o, 10**6, number)
-        assert chosen in best, board
-        if top <= 0 and board.count(".") > 1:
-            hopes = {cell: hope(duel, board, cell, lambda x, o: source.likely(x, o, number)) for cell in best}  # noqa: B023
-            assert hopes[chosen] == pytest.approx(max(hopes.values())), board
-            several += len(set(hopes.values())) > 1
-    assert several > 5
+        found, nodes = source.scores(x, o, 10**6)
+        assert found == moves_of(duel, board)
+        assert nodes > 0
+        again, fewer = source.scores(x, o, 10**6)
+        assert again == found
+        assert fewer < nodes, "what was found is remembered"
+
+
+def test_margins_that_take_more_nodes_than_allowed_are_not_told() -> None:
+    source = compiled(SIX)
+    found, nodes = source.scores(0, 0, 1000)
+    assert found is None
+    assert 0 < nodes < 2000
+    assert live(SIX).scores(0, 0, 10**6) == (None, 0), "no compiled code is there"
 
 
 def test_a_likely_reply_is_one_that_can_be_made_and_chances_add_up() -> None:
     duel = naive.Duel(3, 4)
     source = compiled(duel)
     for board in sampled(duel, 40):
-        chances = source.likely(*naive.tiles(board), 1)
+        chances = source.likely(*naive.tiles(board), 2_000, 1)
+        assert chances == source.likely(*naive.tiles(board), 2_000, 1)
         assert set(chances) == set(moves_of(duel, board))
         assert sum(chances.values()) == pytest.approx(1)
         assert min(chances.values()) >= 0.5 / len(chances) - 1e-9
-
-
-def test_the_best_move_is_the_same_for_the_same_seed() -> None:
-    duel = naive.Duel(3, 4)
-    source, other, differing = compiled(duel), live(duel), 0
-    other.compiled(LONG)
-    for board in sampled(duel, 40, least_empty=4):
-        x, o = naive.tiles(board)
-        chosen = [source.choose(x, o, 10**6, seed) for seed in range(6)]
-        assert chosen == [source.choose(x, o, 10**6, seed) for seed in range(6)]
-        assert chosen == [other.choose(x, o, 10**6, seed) for seed in range(6)]
-        differing += len(set(chosen)) > 1
-    assert differing > 0, "the seed picks among moves that are equally good"
-
-
-def test_a_move_is_chosen_from_a_position_too_large_to_be_solved_in_so_many_nodes() -> None:
-    source = compiled(SIX)
-    for nodes in (2, 10, 1000):
-        assert source.choose(0, 0, nodes, 1) in range(36)
 
 
 def test_code_is_compiled_in_a_process_of_its_own_where_none_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
