@@ -1,9 +1,10 @@
 """Where files live: the stores, games as they are played, game files, and the cache of compiled code.
 
-A store that is named, by the caller or by TTT4_STORE, is looked for there and nowhere else; the name may be
-a file's, or that of a folder in which each game has its file. Otherwise there are two usual places: `data/`
-of the checkout around the current folder, if there is one, and the user's data folder. A store is read from
-the first that has it, else from the installed package if it ships one, and written to the first. A game file
+A store that is named, by the caller or by TTT4_STORE, is looked for there; the name may be a file's, or that
+of a folder in which each game has its file. Otherwise there are two usual places: `data/` of the checkout
+around the current folder, if there is one, and the user's data folder. A store is read from the first that has
+it, and written to the first. If there is none, and no file was named, that of the installed package serves, if
+it ships one. A game file
 that is named without a path is looked for in `games/` of both, and then in that of the installed package.
 """
 
@@ -22,12 +23,15 @@ def store_path(game: BoardGame[Any], given: str | os.PathLike[str] | None = None
 def find_store(game: BoardGame[Any], given: str | os.PathLike[str] | None = None) -> str:
     """Return the path of the game's store; if there is none, the path at which it would be built."""
     named = _named(game, given)
-    return named or next(filter(os.path.exists, _usual(game)), "") or _shipped(game) or store_path(game)
+    if named and (named == _given(given) or os.path.exists(named)):
+        return named
+    usual = () if named else _usual(game)
+    return next(filter(os.path.exists, usual), "") or _shipped(game) or store_path(game, given)
 
 
 def is_named(given: str | os.PathLike[str] | None = None) -> bool:
     """Tell whether the user named a store or a folder of stores, so that no other will do."""
-    return bool(given or os.environ.get("TTT4_STORE"))
+    return bool(_given(given))
 
 
 def store_name(game: BoardGame[Any]) -> str:
@@ -76,8 +80,12 @@ def shared_folders() -> list[str]:
     return [*_data_folders(), os.path.join(get_path("data"), "share", "ttt4")]
 
 
+def _given(given: str | os.PathLike[str] | None) -> str | None:
+    return os.fspath(given) if given else os.environ.get("TTT4_STORE")
+
+
 def _named(game: BoardGame[Any], given: str | os.PathLike[str] | None) -> str | None:
-    named = os.fspath(given) if given else os.environ.get("TTT4_STORE")
+    named = _given(given)
     if named and (os.path.isdir(named) or named.endswith(os.sep)):
         return os.path.join(named, store_name(game))
     return named or None

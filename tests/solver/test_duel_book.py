@@ -28,7 +28,8 @@ from solver.duel.book_scores import BookScores
 from solver.duel.live import LiveDuel
 from solver.duel.scores import DuelScores
 from solver.duel.search import DuelSearch
-from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreError
+from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreError, StoreMissing
+from solver.folders import store_path
 from solver.games.duel import Duel, DuelPosition
 from solver.games.notation import parse_game
 from solver.games.registry import find_game
@@ -63,22 +64,26 @@ def book_of(few_whole_cells: None, tmp_path_factory: pytest.TempPathFactory) -> 
 
     def book(name: str) -> Path:
         if name not in built:
-            built[name] = folder / f"{name.replace('duel,', 'duel-').replace(',', 'x')}.ttt4"
-            build_store(parse_game(name), built[name], jobs=2)
+            path = folder / f"{name.replace('duel,', 'duel-').replace(',', 'x')}.ttt4"
+            build_store(parse_game(name), path, jobs=2)
+            built[name] = path
         return built[name]
 
     return book
 
 
 @pytest.fixture
-def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every live search fail."""
+def forbid_search(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """What lets every live search fail from now on, once the books are built."""
 
     def searched(self: LiveDuel, *arguments: object) -> int:
         raise AssertionError("searched what is in the book")
 
-    for name in ("score", "children", "first_best", "load"):
-        monkeypatch.setattr(LiveDuel, name, searched)
+    def forbid() -> None:
+        for name in ("score", "children", "first_best", "load"):
+            monkeypatch.setattr(LiveDuel, name, searched)
+
+    return forbid
 
 
 def at(duel: naive.Duel, board: str) -> DuelPosition:
@@ -145,11 +150,11 @@ def test_the_counts_of_a_book_are_those_of_listing_its_positions(name: str, book
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.usefixtures("no_search")
 def test_every_position_of_a_book_has_minimax_s_margin_without_a_search(
-    name: str, book_of: Callable[[str], Path]
+    name: str, book_of: Callable[[str], Path], forbid_search: Callable[[], None]
 ) -> None:
     duel, scores = naive.Duel.named(name), opened(book_of(name))
+    forbid_search()
     for board in with_tiles(duel, range(TILES + 1)):
         assert scores.score(at(duel, board)) == true(duel, board), board
 
@@ -163,12 +168,12 @@ def test_positions_beyond_the_book_are_searched_live(name: str, step: int, book_
         assert scores.score(at(duel, board)) == true(duel, board), board
 
 
-@pytest.mark.usefixtures("no_search")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_moves_of_a_board_with_a_tile_less_than_the_fullest_are_in_the_book(
-    name: str, book_of: Callable[[str], Path]
+    name: str, book_of: Callable[[str], Path], forbid_search: Callable[[], None]
 ) -> None:
     duel, scores = naive.Duel.named(name), opened(book_of(name))
+    forbid_search()
     for board in with_tiles(duel, range(TILES)):
         expected, best = moves_of(duel, board), true(duel, board)
         assert scores.children(*naive.tiles(board), 0.0) == (expected, True), board
@@ -605,3 +610,21 @@ def test_a_book_of_5x5_is_that_of_searches_by_plain_python(tmp_path: Path) -> No
     for seed in range(6):
         board = naive.duelled(duel, os.urandom(TILES) if seed > 3 else bytes([seed] * TILES))[-1]
         assert DuelScores.score(scores, at(duel, board)) == search.score(at(duel, board)), board
+
+
+@pytest.mark.parametrize("how", ["folder", "file", "variable"])
+def test_the_shipped_book_serves_where_a_folder_is_named_but_not_where_a_file_is(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = None if how == "variable" else tmp_path / "duel.ttt4" if how == "file" else tmp_path
+    if how == "variable":
+        monkeypatch.setenv("TTT4_STORE", str(tmp_path))
+    if how == "file":
+        with pytest.raises(StoreMissing):
+            Oracle("duel", given)
+    else:
+        with Oracle("duel", given) as oracle:
+            assert (oracle.source, oracle.score("." * 36)) == ("book", -2)
+        with pytest.raises(StoreMissing):
+            Oracle("duel,5,5", given)
+        assert store_path(Duel(), given) == str(tmp_path / "duel.ttt4"), "it is built in the folder all the same"
