@@ -59,7 +59,7 @@ def _about(standing: Standing) -> list[str]:
     kept = f", {100 * standing.kept / standing.graded:.1f} % of {standing.graded:,} moves kept the outcome" \
         if standing.graded else ""  # fmt: skip
     mean = 1000 * standing.seconds / standing.moves if standing.moves else 0.0
-    lines = [f"{standing.name}: {mean:.2f} ms a move, at most {1000 * standing.slowest:.0f}{kept}."]
+    lines = [f"{standing.name}: {mean:.2f} ms a move, at most {1000 * standing.slowest:.2f}{kept}."]
     lines += [_short(f"  forfeited game {forfeit.game}: {forfeit.reason}", 79) for forfeit in standing.forfeits[:5]]
     if len(standing.forfeits) > 5:
         lines.append(f"  and {len(standing.forfeits) - 5} more games")

@@ -28,7 +28,7 @@ from solver.games.rules import Rules, set_up
 @click.option("--x", default="human", show_default=True, metavar="PLAYER", help="Who plays X, or the first side.")
 @click.option("--o", metavar="PLAYER", help="Who plays O, or the second side.  [default: oracle]")
 @click.option("--level", type=click.IntRange(0, BEST_LEVEL), help="The opponent's level, 0 (random) to 10 (best).")
-@click.option("--first", type=click.Choice(["X", "O"], case_sensitive=False), help="Who begins.  [default: X]")
+@click.option("--first", metavar="X|O", help="Who begins.  [default: X]")
 @click.option("--board", help="The board to start from, such as X.../.O../..../.... .")
 @seed_option
 @store_option
@@ -73,7 +73,7 @@ def _begin(
             raise click.UsageError(f"--level is the {opponent}'s, and the {opponent} does not play: add --o {opponent}")
         names = levelled
     if first:
-        rules = with_first(rules, first)
+        rules = with_first(rules, first.strip().upper())
     match = Match(rules, set_up(rules, board) if board is not None else None)
     record = Record(match, {**names, "Date": time.strftime("%Y-%m-%d")})
     play_record(record, new_files(), seed, store, live, seconds)

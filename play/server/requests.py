@@ -118,6 +118,8 @@ async def read_body(scope: Any, receive: Any) -> bytes:
 
 def decoded(body: bytes, shape: type[T]) -> T:
     """Return a body as what it has to be; raise Problem, with what is wrong, if it is something else."""
+    if not body:
+        raise Problem(400, "bad-body", "there is no body: send a JSON object")
     try:
         try:
             return msgspec.json.decode(body, type=shape)

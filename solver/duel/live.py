@@ -68,7 +68,10 @@ class LiveDuel:
         if over is not None:
             return over
         own, other = movers(position.x, position.o)
-        return self._bounds(own, other, -self.game.cells - 1, self.game.cells + 1, self.deadline())
+        try:
+            return self._bounds(own, other, -self.game.cells - 1, self.game.cells + 1, self.deadline())
+        except NotSettled as error:
+            raise NotSettled(f"board {str(position)!r} was not settled in {self.seconds:g} s") from error
 
     def knows(self, stones: int) -> bool:
         """Return False: every position is searched."""

@@ -81,6 +81,11 @@ class Duel(BoardGame["DuelPosition"]):
         """A game of lines with the same symmetries: each line is two cells that are next to each other."""
         return Game(self.name, self.rows, self.columns, self.pairs)
 
+    def cell(self, name: str) -> int:
+        """Return the cell with that name; `b3x2`, as records write captures, is read too."""
+        cell, x, number = name.strip().lower().rpartition("x")
+        return super().cell(cell if x and number.isdigit() else name)
+
     def at(self, x: int, o: int) -> "DuelPosition":
         """Return the position with these tiles of Red and of Green, unchecked."""
         return DuelPosition(self, x, o)
@@ -257,7 +262,9 @@ def duel(notation: str) -> Duel:
     if not sizes:
         return Duel()
     if len(sizes) != 2 or not all(size.isascii() and size.isdigit() and len(size) < 4 for size in sizes):
-        raise GameError(f"cannot read game {shown(notation)}: write duel, or duel,rows,columns, such as duel,4,4")
+        raise GameError(
+            f"cannot read game {shown(notation)}: write duel, or duel,rows,columns, such as duel,4,4; nothing else"
+        )
     rows, columns = map(int, sizes)
     if not (1 <= rows <= LONGEST_SIDE and 1 <= columns <= LONGEST_SIDE):
         raise GameError(f"no game {name},{rows},{columns}: rows and columns go from 1 to {LONGEST_SIDE}")

@@ -22,11 +22,6 @@ class DuelRules(BoardRules[DuelPosition]):
             refusal = state.position.refusal(move)
         return refusal
 
-    def read(self, text: str) -> int:
-        """Return the cell with that name or in that row and column; `b3x2`, as records write captures, is read too."""
-        name, x, number = text.strip().lower().rpartition("x")
-        return super().read(name if x and number.isdigit() else text)
-
     def play(self, state: DuelState, move: int) -> DuelState:
         """Return the state after the side to move fills an empty cell and turns the other side's tiles beside it."""
         before = state.position

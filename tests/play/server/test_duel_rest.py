@@ -288,7 +288,7 @@ def test_a_move_and_a_request_to_the_machine_lack_no_field(brisk: Served) -> Non
         ({"mode": "PvAI", "level": "5"}, "$.level"),
         ({"mode": "PvP", "game": "duel"}, "unknown field `game`"),
         ([], "Expected `object`"),
-        (b"", "Input data was truncated"),
+        (b"", "there is no body: send a JSON object"),
     ],
 )
 def test_a_game_that_cannot_be_started_is_400_with_the_reason(body: Any, said: str, brisk: Served) -> None:
