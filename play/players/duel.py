@@ -137,15 +137,16 @@ class SearchPlayer:
                 kept = self._live.keep(x, o, score, nodes // 2, seed)
                 if kept is not None:
                     return kept
+                nodes -= nodes // 2
         if self._best:
-            if cells := self._solved(state.position, seed):
+            if cells := self._solved(state.position, nodes, seed):
                 return rng.choice(cells)
             depth, nodes = self._live.game.cells, nodes * 3 // 4
         return self._live.think(x, o, depth, nodes, seed)
 
-    def _solved(self, position: BoardPosition, seed: int) -> list[int]:
+    def _solved(self, position: BoardPosition, nodes: int, seed: int) -> list[int]:
         """Return the best moves that promise most, as far as there is time to tell; none if they are not found."""
-        scores = SolvedScores(self._live, self._strength.nodes)
+        scores = SolvedScores(self._live, nodes)
 
         def likely(position: BoardPosition) -> dict[int, float]:
             any_move = self._live.likely(position.x, position.o, _PLAYOUTS, seed)
