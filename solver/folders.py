@@ -3,9 +3,8 @@
 A store that is named, by the caller or by TTT4_STORE, is looked for there; the name may be a file's, or that
 of a folder in which each game has its file. Otherwise there are two usual places: `data/` of the checkout
 around the current folder, if there is one, and the user's data folder. A store is read from the first that has
-it, and written to the first. If there is none, and no file was named, that of the installed package serves, if
-it ships one. A game file
-that is named without a path is looked for in `games/` of both, and then in that of the installed package.
+it, and written to the first. Where there is none, and no file was named, what ttt4 ships serves, if it ships
+one. A game file that is named without a path is looked for in `games/` of both, and then among what is shipped.
 """
 
 import os
@@ -30,7 +29,7 @@ def find_store(game: BoardGame[Any], given: str | os.PathLike[str] | None = None
 
 
 def is_named(given: str | os.PathLike[str] | None = None) -> bool:
-    """Tell whether the user named a store or a folder of stores, so that no other will do."""
+    """Tell whether the user named a store or a folder of stores, so that no usual place will do."""
     return bool(_given(given))
 
 

@@ -72,7 +72,7 @@ def _begin(
         if levelled == names:
             raise click.UsageError(f"--level is the {opponent}'s, and the {opponent} does not play: add --o {opponent}")
         names = levelled
-    if first:
+    if first is not None:
         rules = with_first(rules, first.strip().upper())
     match = Match(rules, set_up(rules, board) if board is not None else None)
     record = Record(match, {**names, "Date": time.strftime("%Y-%m-%d")})

@@ -104,26 +104,21 @@ class Roster:
         """Return a player of the duel; all that search share what they find."""
         import random
 
-        from play.players.duel import (
-            PlayoutPlayer,
-            PriorityPlayer,
-            SearchPlayer,
-            open_book,
-        )  # only now: other games do without
+        from play.players import duel  # only now: other games do without
         from solver.duel.live import COMPILED_CELLS
 
         if kind == "priority":
-            return PriorityPlayer(game, random.Random(str(seed)))
+            return duel.PriorityPlayer(game, random.Random(str(seed)))
         if kind == "mcts":
             rng = random.Random(str(seed))
             compiled = game.cells <= COMPILED_CELLS
-            return PlayoutPlayer(game, level, rng) if compiled else MctsPlayer(self.rules, level, rng)
+            return duel.PlayoutPlayer(game, level, rng) if compiled else MctsPlayer(self.rules, level, rng)
         if self._live is None:
             kind_of_game = kind_of(game)
             self._live = kind_of_game.search(game, kind_of_game.symmetries(game), self._arguments[2])
         if self._book is None and level == BEST_LEVEL and self._has_store(game):
-            self._book = open_book(self.oracle(), self._live)
-        return SearchPlayer(self._live, level, seed, self._book)
+            self._book = duel.open_book(self.oracle(), self._live)
+        return duel.SearchPlayer(self._live, level, seed, self._book)
 
     def _has_store(self, game: BoardGame[Any]) -> bool:
         """Tell whether there is a file that may be the game's store."""
