@@ -1,6 +1,7 @@
-"""What tests do to stores as files: read them, seal them when they have changed them, and leave them half built."""
+"""What tests do to stores as files: read them plainly, damage them, seal them anew, and leave them half built."""
 
 import json
+import random
 import zlib
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,51 @@ def break_off(game: BoardGame[Any], path: Path, layers: int, patch: pytest.Monke
         patched.setattr(Journal, "end_layer", end)
         with pytest.raises(KeyboardInterrupt):
             build_store(game, path, jobs=2)
+
+
+def with_a_flipped_bit(content: bytes, where: float) -> bytes:
+    """A file in which one bit is not as it was, so far from its beginning (0) to its end (1)."""
+    changed = bytearray(content)
+    changed[int(where * len(changed))] ^= 8
+    return bytes(changed)
+
+
+def damaged_journal(good: bytes, damage: str, rng: random.Random) -> bytes:
+    """A journal that is cut, altered behind its head, or longer than it was."""
+    bad, head = bytearray(good), 9 + int.from_bytes(good[:4])
+    if damage == "cut":
+        del bad[rng.randrange(len(bad)) :]
+    elif damage == "altered":
+        bad[rng.randrange(head, len(bad))] ^= 1 << rng.randrange(8)
+    else:
+        bad += rng.randbytes(rng.randrange(1, 200))
+    return bytes(bad)
+
+
+class Decoded:
+    """A store read by nothing but what the documentation of the format says; each kind of game has pages of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.pages: dict[tuple[int, int], list[int]] = {}
+        self.manifest, records = read_plainly(path)
+        self.cells: int = self.manifest["game"]["rows"] * self.manifest["game"]["columns"]
+        for key, content in records:
+            self._unpack(key, content)
+
+    def page_size(self, empty: int) -> int:
+        """How many scores a page has."""
+        raise NotImplementedError
+
+    def _unpack(self, key: bytes, content: bytes) -> None:
+        size = self.page_size(key[0])
+        count, rest = divmod(len(content), 4 + size)
+        assert rest == 0
+        numbers = [int.from_bytes(content[4 * i : 4 * i + 4], "big") for i in range(count)]
+        assert numbers == sorted(numbers)
+        assert numbers[-1] == int.from_bytes(key[1:], "big")
+        for i, number in enumerate(numbers):
+            page = content[4 * count + i * size : 4 * count + (i + 1) * size]
+            self.pages[key[0], number] = [byte - 256 if byte > 127 else byte for byte in page]
 
 
 def read_plainly(path: Path) -> tuple[dict[str, Any], list[tuple[bytes, bytes]]]:

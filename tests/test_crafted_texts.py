@@ -136,7 +136,9 @@ def fault(kind: str, path: Path) -> str:
     return ""
 
 
-@pytest.mark.parametrize(("texts", "least"), [(game_files, 30), (records, 25), (boards, 7)])
+@pytest.mark.parametrize(
+    ("texts", "least"), [pytest.param(game_files, 30, marks=pytest.mark.slow), (records, 25), (boards, 7)]
+)
 def test_a_crafted_text_is_read_or_refused_in_one_line(
     texts: Callable[[], Iterator[Text]], least: int, tmp_path: Path, forked: Callable[..., tuple[int, str]]
 ) -> None:

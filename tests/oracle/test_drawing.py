@@ -66,6 +66,7 @@ def test_every_cell_stands_in_its_column_with_its_mark(play: tuple[str, str]) ->
     assert seen(draw(at(name, board), {}), at(name, board)) == list(board)
 
 
+@pytest.mark.slow
 @given(plays(*WIDE), st.data())
 def test_boards_of_many_rows_and_columns_align_too(play: tuple[str, str], data: st.DataObject) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: notes of any width keep the columns apart

@@ -83,6 +83,7 @@ def test_odd_games_are_searched_like_any_other(name: str, suffix: str) -> None:
             assert move.score == -naive.score(rules, claimed), (board, move)
 
 
+@pytest.mark.slow
 @given(plays)
 @pytest.mark.parametrize("name", FOURS)
 def test_late_positions_of_4x4_are_answered_as_from_the_store(

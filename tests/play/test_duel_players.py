@@ -331,7 +331,8 @@ def test_higher_levels_of_the_oracle_keep_the_outcome_more_often(store: Path) ->
 
 @pytest.mark.parametrize(
     ("better", "worse"),
-    [("search:10", "search:5"), ("search:5", "search:1"), ("search:1", "search:0"), ("priority", "random"),
+    [pytest.param("search:10", "search:5", marks=pytest.mark.slow),
+     ("search:5", "search:1"), ("search:1", "search:0"), ("priority", "random"),
      ("mcts:200", "random"), ("mcts:2000", "mcts:20")],
 )  # fmt: skip
 def test_a_stronger_player_beats_a_weaker_one(

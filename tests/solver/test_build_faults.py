@@ -64,9 +64,7 @@ def killed_builds(game: Game, path: Path, moments: int) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(
-    ("name", "moments"), [("store3", 60), ("store4", 12), pytest.param("store4", 60, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("name", "moments"), [("store3", 60), pytest.param("store4", 60, marks=pytest.mark.slow)])
 def test_a_build_killed_at_any_moment_leaves_the_old_store_whole(
     name: str, moments: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -193,6 +191,7 @@ def test_a_build_beside_another_is_refused_in_one_line(tmp_path: Path, run: Any)
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]
 
 
+@pytest.mark.slow
 def test_of_builds_at_once_each_succeeds_or_says_that_another_is_at_work(
     tmp_path: Path, store4: Path, solve_process: Any
 ) -> None:
@@ -367,6 +366,7 @@ def test_a_flipped_bit_in_a_cached_kernel_changes_nothing(count: int, tmp_path: 
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_readers_of_a_store_that_is_replaced_read_the_old_one_or_the_new_one(tmp_path: Path, store4: Path) -> None:
     path, right, read, wrong = tmp_path / "s", digest_of(store4), [], []
     shutil.copy(store4, path)

@@ -58,6 +58,7 @@ def test_the_kernels_of_others_in_the_same_cache_are_left_alone(tmp_path: Path) 
     assert {file: file.read_bytes() for file in cache.rglob("*theirs*")} == theirs
 
 
+@pytest.mark.slow
 def test_two_kinds_of_processors_with_one_home_compile_once_each(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     for name in ("generic", "x86-64-v2") * 2:

@@ -18,7 +18,7 @@ from typing import Any
 import lmdb
 import naive
 import pytest
-from stores import seal_anew
+from stores import seal_anew, with_a_flipped_bit
 
 from oracle.oracle import Oracle
 from play.server.desk import Desk
@@ -288,9 +288,8 @@ def test_a_flipped_byte_anywhere_is_noticed(step: int, book_of: Callable[[str], 
 def test_the_command_verify_ends_with_4_on_a_flipped_byte(
     where: float, book_of: Callable[[str], Path], tmp_path: Path, run: Run
 ) -> None:
-    whole, path = bytearray(book_of("duel,3,4").read_bytes()), tmp_path / "s"
-    whole[int(where * len(whole))] ^= 8
-    path.write_bytes(whole)
+    path = tmp_path / "s"
+    path.write_bytes(with_a_flipped_bit(book_of("duel,3,4").read_bytes(), where))
     ran = run(main, "verify", "--game", "duel,3,4", "--store", path)
     assert (ran.code, ran.out) == (4, "")
     assert "is damaged" in ran.err

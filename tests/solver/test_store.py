@@ -12,7 +12,7 @@ from typing import Any
 import lmdb
 import pytest
 from places import position_at
-from stores import read_plainly, seal_anew
+from stores import Decoded, seal_anew
 
 from solver.advice import with_advice
 from solver.cli.main import main
@@ -34,29 +34,13 @@ THREE = grid(3, 3, 3)
 FOUR = grid(4, 4, 4)
 
 
-class Decoded:
-    """A store read by nothing but what the docstrings of solver/store/store.py and solver/index/places.py say."""
+class DecodedLines(Decoded):
+    """A store of a game of lines; solver/index/places.py says where a position is."""
 
-    def __init__(self, path: Path) -> None:
-        self.pages: dict[tuple[int, int], list[int]] = {}
-        self.manifest, records = read_plainly(path)
-        self.cells: int = self.manifest["game"]["rows"] * self.manifest["game"]["columns"]
-        for key, content in records:
-            self._unpack(key, content)
-
-    def _unpack(self, key: bytes, content: bytes) -> None:
-        empty = key[0]
+    def page_size(self, empty: int) -> int:
         assert (self.cells - empty) % 2 == 0, "X is to move"
         os = (self.cells - empty) // 2
-        size = comb(empty + os, os)
-        count = len(content) // (4 + size)
-        assert count * (4 + size) == len(content)
-        halves = [int.from_bytes(content[4 * i : 4 * i + 4], "big") for i in range(count)]
-        assert halves == sorted(halves)
-        assert halves[-1] == int.from_bytes(key[1:], "big")
-        for i, half in enumerate(halves):
-            page = content[4 * count + i * size : 4 * count + (i + 1) * size]
-            self.pages[empty, half] = [byte - 256 if byte > 127 else byte for byte in page]
+        return comb(empty + os, os)
 
     def score(self, x: set[int], o: set[int]) -> int:
         """Of a position that is not over."""
@@ -104,7 +88,7 @@ def rewrite_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> 
 
 
 def test_the_file_decodes_by_its_documentation_alone_to_the_same_pages(store4: Path) -> None:
-    decoded = Decoded(store4)
+    decoded = DecodedLines(store4)
     assert len(decoded.pages) == len({half for _, half in decoded.pages})
     with Store(store4) as store:
         assert {(empty, half): page.tolist() for empty, half, page in store.pages()} == decoded.pages
@@ -117,7 +101,7 @@ def test_a_file_is_sealed_as_its_documentation_says(tmp_path: Path, store4: Path
 
 
 def test_every_score_of_3x3_is_what_the_documentation_decodes(store3: Path) -> None:
-    decoded, asked = Decoded(store3), 0
+    decoded, asked = DecodedLines(store3), 0
     with Store(store3, THREE) as store:
         scores = Scores(store)
         for position in reachable(THREE):
@@ -128,7 +112,7 @@ def test_every_score_of_3x3_is_what_the_documentation_decodes(store3: Path) -> N
 
 
 def test_every_score_of_4x4_is_what_the_documentation_decodes(store4: Path) -> None:
-    decoded, rng = Decoded(store4), random.Random(4)
+    decoded, rng = DecodedLines(store4), random.Random(4)
     with Store(store4, FOUR) as store:
         scores = Scores(store)
         for empty, half in decoded.pages:

@@ -39,6 +39,7 @@ def built(path: Path) -> bool:
         return bool(store.count())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "redirected", ["2>&1 | head -1", "2>&1 | true", "2>/dev/full", "2>&-", "<&-", "| true", "2>/dev/full | true"]
 )

@@ -324,6 +324,7 @@ def test_a_match_that_is_not_there_is_said_to_be_missing(server: Served, visit: 
     expect(button(page, "Try again")).to_be_visible()
 
 
+@slow
 def test_two_browsers_play_and_a_third_watches_while_the_server_dies(
     serve: Callable[..., Served], visit: Visit
 ) -> None:
