@@ -274,7 +274,7 @@ def test_of_many_cells_next_to_one_s_own_four_are_named() -> None:
 
 
 def test_moves_are_named_and_the_first_that_cannot_be_made_is_told() -> None:
-    assert str(after_moves(Duel(3, 3), "b2 a2, A1")) == "R../RG./..."
+    assert str(after_moves(Duel(3, 3), "b2 a2, A1")) == str(after_moves(Duel(3, 3), "b2 a2 a1X1")) == "R../RG./..."
     for moves, message in (
         ("b2 b2", "move 2, 'b2': cell 'b2' is taken"),
         ("b2 d1", "move 2, 'd1': no cell 'd1' on a duel,3,3 board: cells run from 'a1' to 'c3'"),
