@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from solver.kernels.bits import bit_count, lowest
+from solver.kernels.chance import below, next_random
 from solver.kernels.jit import helper, jit
 
 _CHILDREN_A_PLAYOUT = 12
@@ -50,22 +51,13 @@ def _legal(own, other, near):
 
 
 @helper
-def _random(state):
-    """Return the next of a series of numbers."""
-    state ^= state << 13
-    state ^= (state >> 7) & ((1 << 57) - 1)
-    state ^= state << 17
-    return state
-
-
-@helper
 def _play_out(own, other, near, state):
     """Play at random to the end; return 2 if the side to move wins, 1 for a draw, else 0, and the next number."""
     full, turns = (1 << len(near)) - 1, 0
     while own | other != full:
         legal = _legal(own, other, near)
-        state = _random(state)
-        for _ in range(((state >> 20) & 0xFFFFFF) % bit_count(legal)):
+        state = next_random(state)
+        for _ in range(below(state, bit_count(legal))):
             legal &= legal - 1
         cell = lowest(legal)
         own, other = other & ~near[cell], own | other & near[cell] | 1 << cell
@@ -103,7 +95,7 @@ def _grow(playouts, bonus, state, near, sides, links, visits, points, path):
                     links[2, used] = cell
                     used += 1
             best, chosen, logarithm = -1.0, 0, np.log(visits[node] + 1.0)
-            state = _random(state)
+            state = next_random(state)
             start, count = links[0, node], links[1, node]
             first = ((state >> 20) & 0xFFFFFF) % count
             for i in range(count):

@@ -5,6 +5,7 @@ these is the image of the set. Four chunks are enough for every board that can b
 """
 
 from collections.abc import Callable, Sequence
+from math import comb
 from typing import Any
 
 from solver.kernels.jit import helper  # isort: skip  (it sets numba's cache folder first)
@@ -17,6 +18,9 @@ from numba.extending import intrinsic  # isort: skip
 CHUNK = 7
 CHUNKS = 4
 WIDTH = 1 << CHUNK
+
+CHOOSE = np.array([[comb(n, k) for k in range(28)] for n in range(28)], np.int64)
+"""CHOOSE[n, k]: the number of sets of k out of n, from which ranks are made."""
 
 
 def permuting(images: Sequence[Sequence[int]]) -> np.ndarray:

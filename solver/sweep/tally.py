@@ -5,17 +5,13 @@ half to itself do its pages hold some positions at several places. There, a plac
 canonical if none of these symmetries gives a smaller mask, and all copies must have the same score.
 """
 
-from math import comb
-
 import numpy as np
 
 from solver.errors import SolversDisagree
 from solver.index.places import UNREACHED
-from solver.kernels.bits import CHUNKS, WIDTH, bit_count, carried, fill_table, lowest, next_mask
+from solver.kernels.bits import CHOOSE, CHUNKS, WIDTH, bit_count, carried, fill_table, lowest, next_mask
 from solver.kernels.jit import helper, jit
 from solver.sweep.halves import KernelGame
-
-_CHOOSE = np.array([[comb(n, k) for k in range(28)] for n in range(28)], np.int64)
 
 _REACHABLE, _CANONICAL, _WINS, _DRAWS, _LOSSES, _OVER = range(6)
 
@@ -55,7 +51,7 @@ def _place(mask):
     place = 0
     i = 1
     while mask:
-        place += _CHOOSE[lowest(mask), i]
+        place += CHOOSE[lowest(mask), i]
         mask &= mask - 1
         i += 1
     return place
