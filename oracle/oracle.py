@@ -8,10 +8,11 @@ turned board gets the turned move.
 
 import os
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache, partial
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from oracle.answers import Analysis, Move
 from solver.advice import build_command
@@ -24,6 +25,9 @@ from solver.games.score import outcome_of
 from solver.index.symmetry import STEPS, Symmetry, inverse
 from solver.kinds import kind_of
 from solver.store.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SECONDS = 2.0
 """How long a live search may take by default."""
@@ -77,6 +81,7 @@ class Oracle:
             self._source = kind.search(self.game, self._index.group, seconds)
         self._lines: dict[tuple[int, int], tuple[int, ...]] = {}
         self._choices: dict[tuple[int, int], tuple[int, int]] = {}
+        self._many: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
         self._cells = [
             (self.game.square_name(square), cell, *divmod(square, self.game.columns))
             for cell, square in enumerate(self.game.squares)
@@ -92,6 +97,7 @@ class Oracle:
     def close(self) -> None:
         """Close the store, if there is one; the oracle then answers no more questions."""
         self._source.close()
+        self._many = None
 
     def __repr__(self) -> str:
         where = "by search" if self.source == "search" else f"{self.source} {self.path!r}"
@@ -132,6 +138,18 @@ class Oracle:
             raise
         except (BoardError, GameError, NotSettled, StoreError):
             return default
+
+    def scores(self, x: "np.ndarray", o: "np.ndarray") -> "np.ndarray":
+        """Return the scores of many positions, as int8; raise BoardError if no game reaches one of them.
+
+        `x` and `o` are arrays of each side's cells as masks, in which bit 0 is the first cell. From a store of a game
+        of lines that takes a twentieth of the time that one by one takes, or less.
+        """
+        if self._many is None:
+            from solver.arrays.lookup import scores_of_many  # only now: a query does without numpy
+
+            self._many = scores_of_many(self.game, self._source)
+        return self._many(x, o)
 
     def analysis(self, board: Board) -> Analysis:
         """Return all that is known of a position: its outcome, every move's, and how the game goes on."""

@@ -6,7 +6,8 @@ appears in `board` and `masks` alone, which are how tests cross over to solver/ 
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from functools import cache
 from itertools import permutations
 from typing import NamedTuple
@@ -232,6 +233,115 @@ def cycles(g: Sequence[int]) -> list[int]:
         if length:
             lengths.append(length)
     return lengths
+
+
+# Players: what they are worth, and where they err
+
+Chances = Callable[[str], Sequence[Fraction | float]]
+"""The chance of every cell, for a board."""
+
+CLASSES = ("take", "stop", "only", "trap", "lost", "indifferent")
+
+
+def at_random(board: str) -> list[Fraction]:
+    """Every free cell with the same chance."""
+    return [Fraction(mark == ".", board.count(".")) for mark in board]
+
+
+def first_free(board: str) -> list[int]:
+    """The first free cell for certain."""
+    return [int(cell == board.index(".")) for cell in range(len(board))]
+
+
+def result(game: Game, board: str, side: str) -> int:
+    """What a finished game brings a side: 1, 0 or -1."""
+    who = winner(game, board)
+    return 0 if who is None else 1 if who == side else -1
+
+
+def result_of(game: Game, board: str) -> int:
+    """What best play by both brings the side to move: 1, 0 or -1."""
+    return (score(game, board) > 0) - (score(game, board) < 0)
+
+
+def worth(game: Game, side: str, chances: Chances, replies: Chances | None = None) -> Fraction:
+    """What a side gets on average; the other makes the worst moves for it or, given `replies`, moves by chance.
+
+    Whoever claims a taken cell loses.
+    """
+
+    @cache
+    def value(board: str) -> Fraction:
+        if over(game, board):
+            return Fraction(result(game, board, side))
+        after = {cell: value(claim(board, cell)) for cell, mark in enumerate(board) if mark == "."}
+        own = mover(board) == side
+        moves = chances if own else replies
+        if moves is None:
+            return min(after.values())
+        refused = -1 if own else 1
+        made = [(cell, chance) for cell, chance in enumerate(moves(board)) if chance]
+        return sum((Fraction(chance) * after.get(cell, refused) for cell, chance in made), Fraction())
+
+    return value(game.empty)
+
+
+def shortest_loss(game: Game, side: str, chances: Chances, entitled: int) -> int | None:
+    """After how many plies a side can have less than it is entitled to, if it moves where it has a chance to."""
+    now = {game.empty}
+    for ply in range(game.cells + 1):
+        if any(over(game, board) and result(game, board, side) < entitled for board in now):
+            return ply
+        now = {
+            claim(board, cell)
+            for board in now
+            if not over(game, board)
+            for cell, mark in enumerate(board)
+            if mark == "." and (mover(board) != side or chances(board)[cell] > 0)
+        }
+    return None
+
+
+def move_scores(game: Game, board: str) -> dict[int, int]:
+    """The score of every move, for the side that makes it."""
+    return {cell: -score(game, claim(board, cell)) for cell, mark in enumerate(board) if mark == "."}
+
+
+@cache
+def optimal(game: Game, board: str) -> frozenset[int]:
+    """The moves with the best score."""
+    scores = move_scores(game, board)
+    return frozenset(cell for cell, value in scores.items() if value == max(scores.values()))
+
+
+@cache
+def keeping(game: Game, board: str) -> frozenset[int]:
+    """The moves that lead to the same outcome as the best ones."""
+    outcomes = {cell: (value > 0) - (value < 0) for cell, value in move_scores(game, board).items()}
+    return frozenset(cell for cell, outcome in outcomes.items() if outcome == max(outcomes.values()))
+
+
+def decisive(game: Game, board: str) -> bool:
+    """Whether the moves differ in outcome."""
+    return len(keeping(game, board)) < board.count(".")
+
+
+@cache
+def kind(game: Game, board: str) -> str:
+    """The class of a position that is not over."""
+    if not decisive(game, board):
+        return "lost" if score(game, board) < 0 else "indifferent"
+    if not game.misere:
+        for name, who in (("take", mover(board)), ("stop", "O" if mover(board) == "X" else "X")):
+            for cell, mark in enumerate(board):
+                if mark == "." and completer(game, board[:cell] + who + board[cell + 1 :]) == who:
+                    return name
+    return "only" if len(keeping(game, board)) == 1 else "trap"
+
+
+def open_boards(game: Game) -> list[str]:
+    """All positions that a game reaches and that do not end it."""
+    return sorted(board for board in reachable(game) if not over(game, board))
 
 
 # Infinity Grid Duel

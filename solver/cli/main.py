@@ -11,7 +11,7 @@ from solver.cli.console import GameType, command_errors, game_option, store_opti
 from solver.cli.progress_line import ProgressLine
 from solver.folders import find_store, partial_path, store_path
 from solver.games.board import BoardGame, cells_of
-from solver.games.lines import Game
+from solver.games.lines import Game, lines_only
 from solver.games.score import MARGIN
 from solver.store.digests import compared, published_digest
 from solver.store.manifest import Manifest
@@ -137,6 +137,33 @@ def games(game: BoardGame[Any] | None) -> None:
     click.echo(f"{game.name}: {game.cells} cells; whoever first completes one of {len(game.lines)} lines {ends}:")
     for line in game.lines:
         click.echo(" ".join(map(game.cell_name, cells_of(line))))
+
+
+@main.command()
+@game_option
+@store_option
+@click.option("--out", required=True, type=click.Path(dir_okay=False), metavar="FILE",
+              help="The file to write: an .npz or, with pyarrow, a .parquet file.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@command_errors
+def dataset(game: BoardGame[Any], store: str | None, out: str, as_json: bool) -> None:
+    """Write every position that is not over, one for all equal by symmetry, with the score of every move.
+
+    The scores are those of the game's store. Columns: x and o (cells as bit masks), ply, orbit (how many positions the
+    row stands for), score (for the side to move), and the score of claiming each cell.
+    """
+    from solver.arrays.dataset import require_format, write_dataset
+    from solver.arrays.positions import Positions
+
+    require_format(out)
+    positions = Positions(lines_only(game), find_store(game, store))
+    write_dataset(out, positions)
+    facts = {"game": game.name, "rows": len(positions), "positions": int(positions.orbit.sum()),
+             "file": out, "bytes": os.stat(out).st_size}  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(facts))
+    else:
+        click.echo("{file}: {rows:,} rows for {positions:,} positions of {game} ({bytes:,} bytes)".format(**facts))
 
 
 @main.command()
