@@ -151,7 +151,7 @@ def round_robin(
     ]  # fmt: skip
 
 
-def interval(count: int, games: int) -> tuple[float, float]:
+def interval(count: float, games: float) -> tuple[float, float]:
     """Return the 95% confidence interval of a share (Wilson's score interval)."""
     if not games:
         return 0.0, 1.0

@@ -1,10 +1,12 @@
 """The players that the program brings along."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from oracle.answers import Move
 from oracle.oracle import Oracle
+from solver.errors import NotSettled
 from solver.games.line_rules import LineState
 from solver.games.lines import Game
 from solver.games.rules import Rules
@@ -24,6 +26,8 @@ _WIDE = 20
 class RandomPlayer:
     """Any move, each as likely as the others; of any game."""
 
+    symmetric = True
+
     def __init__(self, rules: Rules[Any], rng: "random.Random") -> None:
         """Draw moves from `rng`."""
         self._rules = rules
@@ -32,6 +36,10 @@ class RandomPlayer:
     def choose(self, state: Any) -> int:
         """Return any legal move."""
         return self._rng.choice(self._rules.legal(state))
+
+    def choices(self, state: Any) -> dict[int, float]:
+        """Return the chance of every legal move."""
+        return _alike(self._rules.legal(state))
 
 
 class TacticalPlayer:
@@ -51,6 +59,14 @@ class TacticalPlayer:
 
     def choose(self, state: LineState) -> int:
         """Return a cell by the first rule that names one."""
+        return self._rng.choice(self._candidates(state))
+
+    def choices(self, state: LineState) -> dict[int, float]:
+        """Return the chance of every cell that may be chosen."""
+        return _alike(self._candidates(state))
+
+    def _candidates(self, state: LineState) -> list[int]:
+        """Return the cells that the first rule names that names any."""
         x, o = state.position.x, state.position.o
         mine, theirs = (x, o) if state.position.mover == "X" else (o, x)
         empty = state.empty
@@ -58,15 +74,17 @@ class TacticalPlayer:
         if self._game.misere:
             empty = [cell for cell in empty if cell not in completing] or empty
         elif completing:
-            return self._rng.choice(completing)
+            return completing
         elif blocking := [cell for cell in empty if self._game.completes(theirs | 1 << cell, cell)]:
-            return self._rng.choice(blocking)
+            return blocking
         tiers = [[cell for cell in empty if cell in tier] for tier in self._tiers]
-        return self._rng.choice(next(filter(None, tiers), empty))
+        return next(filter(None, tiers), empty)
 
 
 class OraclePlayer:
     """The oracle: never errs, and makes the best move that is hardest to answer."""
+
+    symmetric = True
 
     def __init__(self, oracle: Oracle) -> None:
         """Play what `oracle` plays."""
@@ -75,6 +93,13 @@ class OraclePlayer:
     def choose(self, state: LineState) -> int:
         """Return the oracle's own move."""
         return self._oracle.best_move(state.position).cell
+
+    def choices(self, state: LineState) -> dict[int, float]:
+        """Return the oracle's own move, as certain; raise NotSettled if a search had too little time for it."""
+        move = self._oracle.best_move(state.position)
+        if not move.best:
+            raise _unsettled(state)
+        return {move.cell: 1.0}
 
 
 class FirstPlayer:
@@ -88,6 +113,13 @@ class FirstPlayer:
         """Return the first of the best moves."""
         return self._oracle.analysis(state.position).moves[0].cell
 
+    def choices(self, state: LineState) -> dict[int, float]:
+        """Return the first of the best moves, as certain; raise NotSettled if a search had too little time for it."""
+        analysis = self._oracle.analysis(state.position)
+        if not analysis.exact:
+            raise _unsettled(state)
+        return {analysis.moves[0].cell: 1.0}
+
 
 class LevelPlayer:
     """Play like a person of some strength: prefer better moves, and see what is near more clearly.
@@ -97,6 +129,8 @@ class LevelPlayer:
     level: at level 0 all moves are equally likely.
     """
 
+    symmetric = True
+
     def __init__(self, oracle: Oracle, level: int, rng: "random.Random") -> None:
         """Play at a level from 0 to 9; 10 is the oracle itself."""
         self._oracle = oracle
@@ -105,10 +139,29 @@ class LevelPlayer:
 
     def choose(self, state: LineState) -> int:
         """Return a move drawn by its worth."""
-        analysis = self._oracle.analysis(state.position)
-        moves = analysis.moves
-        weights = [math.exp(self._sharpness * _worth(move, analysis.scale)) for move in moves]
+        moves, weights = self._weighed(state)
         return self._rng.choices(moves, weights)[0].cell
+
+    def choices(self, state: LineState) -> dict[int, float]:
+        """Return the chance of every move; raise NotSettled if a search had too little time for their scores."""
+        if not self._oracle.analysis(state.position).exact:
+            raise _unsettled(state)
+        moves, weights = self._weighed(state)
+        return {move.cell: weight / sum(weights) for move, weight in zip(moves, weights, strict=True)}
+
+    def _weighed(self, state: LineState) -> tuple[tuple[Move, ...], list[float]]:
+        analysis = self._oracle.analysis(state.position)
+        return analysis.moves, [math.exp(self._sharpness * _worth(move, analysis.scale)) for move in analysis.moves]
+
+
+def _unsettled(state: LineState) -> NotSettled:
+    board = str(state.position)
+    return NotSettled(f"board {board!r} takes too long to search: build the game's store, or allow more with --time")
+
+
+def _alike(moves: Sequence[int]) -> dict[int, float]:
+    """Return the chances of moves of which each is as likely as the others."""
+    return dict.fromkeys(moves, 1 / len(moves))
 
 
 def _worth(move: Move, scale: str) -> float:
