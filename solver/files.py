@@ -10,8 +10,8 @@ from contextlib import suppress
 LARGEST_BYTES = 1 << 20
 
 
-def read_whole(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a file; raise OSError unless it is a regular file of at most LARGEST_BYTES.
+def read_whole(path: str | os.PathLike[str], most: int = LARGEST_BYTES) -> bytes:
+    """Return the content of a file; raise OSError unless it is a regular file of at most so many bytes.
 
     A pipe would have to be waited for, and a device may have no end.
     """
@@ -21,9 +21,9 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "not a regular file", path)
-        content = file.read(LARGEST_BYTES + 1)
-    if len(content) > LARGEST_BYTES:
-        raise OSError(errno.EFBIG, f"larger than {LARGEST_BYTES:,} bytes", path)
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"larger than {most:,} bytes", path)
     return content
 
 

@@ -44,13 +44,14 @@ class KernelLines(NamedTuple):
     images: np.ndarray  # tables that apply each symmetry to a set: see solver/kernels/bits.py
 
 
-def kernel_lines(game: Game, group: tuple[Symmetry, ...]) -> KernelLines:
-    """Return a game, and the symmetries under which positions count as equal, in the form that kernels take."""
+def kernel_lines(game: Game, group: tuple[Symmetry, ...] | None = None) -> KernelLines:
+    """Return a game, and the symmetries under which positions count as equal (without any, none do), for kernels."""
     most = max(map(len, game.lines_through), default=0)
     through = np.zeros((game.cells, most + 1), np.int64)
     for cell, lines in enumerate(game.lines_through):
         through[cell, : len(lines)] = lines
-    return KernelLines(game.cells, game.misere, np.array(game.lines, np.int64), through, permuting(group))
+    images = permuting(group or (tuple(range(game.cells)),))
+    return KernelLines(game.cells, game.misere, np.array(game.lines, np.int64), through, images)
 
 
 @helper

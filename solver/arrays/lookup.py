@@ -1,12 +1,14 @@
-"""The scores of many positions at once, from a store: some hundred times as fast as one by one."""
+"""The scores of many positions at once, from a store: twenty to forty times as fast as one by one."""
 
+from bisect import bisect_left
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from solver.arrays.kernels import ABSENT, UNREAD, kernel_lines, look_up
-from solver.errors import BoardError
+from solver.errors import BoardError, TooLarge
 from solver.games.board import BoardGame
 from solver.games.lines import lines_only
 from solver.index.places import Half
@@ -18,12 +20,42 @@ _PAGE_BYTES = 1 << 30
 """How many bytes of unpacked pages are kept. What needs more is looked up in parts."""
 
 
+_LARGEST = 126
+"""Scores of boards of so many cells fit into a byte."""
+
+
 class _Read(NamedTuple):
-    """Pages that were read: the halves in ascending order, and where the page of each begins."""
+    """Pages that were read: the halves in ascending order, and where the page of each begins.
+
+    Pages are only ever added behind those in use, so whoever still has an earlier one of these can go on with it.
+    """
 
     halves: np.ndarray
     starts: np.ndarray
     pages: np.ndarray
+    used: int
+    """How many of the bytes of `pages` are in use."""
+
+    def has(self, half: int) -> bool:
+        """Tell whether the page of a half is here."""
+        at = bisect_left(self.halves, half)
+        return at < len(self.halves) and self.halves[at] == half
+
+    def and_more(self, more: dict[int, np.ndarray]) -> "_Read":
+        """Return these pages and more of them; nobody else may do so at the same time."""
+        new = np.array(sorted(more), np.int64)
+        sizes = np.array([len(more[half]) for half in new.tolist()], np.int64)
+        used = self.used + int(sizes.sum())
+        pages = self.pages
+        if used > len(pages):
+            pages = np.empty(max(used, 2 * len(pages)), np.int8)
+            pages[: self.used] = self.pages[: self.used]
+        starts = self.used + np.cumsum(sizes) - sizes
+        for half, start in zip(new.tolist(), starts.tolist(), strict=True):
+            pages[start : start + len(more[half])] = more[half]
+        halves = np.concatenate([self.halves, new])
+        order = np.argsort(halves)
+        return _Read(halves[order], np.concatenate([self.starts, starts])[order], pages, used)
 
 
 class Lookup:
@@ -36,6 +68,7 @@ class Lookup:
         self._kernel = kernel_lines(self._game, store.manifest.symmetries)
         self._most = most
         self._read = _NOTHING
+        self._adding = Lock()
 
     def scores(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
         """Return the score of each position for its side to move; raise BoardError if no game reaches one."""
@@ -45,10 +78,11 @@ class Lookup:
         read = self._read
         while True:
             _, misere, lines, _, images = self._kernel
-            count = look_up(self._game.cells, misere, lines, images, x, o, *read, scores, missing)
+            count = look_up(self._game.cells, misere, lines, images, x, o, *read[:3], scores, missing)
             if not count:
                 break
-            read = self._read = self._with(read, np.unique(missing[:count]))
+            with self._adding:
+                read = self._read = self._with(self._read, np.unique(missing[:count]))
         unreached = np.flatnonzero(scores == ABSENT)
         if len(unreached):
             one = int(unreached[0])
@@ -57,30 +91,17 @@ class Lookup:
 
     def _with(self, read: _Read, halves: np.ndarray) -> _Read:
         """Return what was read, and pages of more halves: of all of them, unless they are too many to keep."""
-        size, loaded, more = len(read.pages), set(read.halves.tolist()), dict[int, np.ndarray]()
-        fits = True
+        if read.used > self._most:  # then what was there before is dropped
+            read = _NOTHING
+        more, size = dict[int, np.ndarray](), 0
         for half in map(int, halves):
-            if half in more:
-                continue
-            if size > self._most:
-                if fits:  # then what was there before is dropped first
-                    fits, size = False, sum(map(len, more.values()))
-                if size > self._most:
+            if half not in more and not read.has(half):
+                found = {other: page for other, page in self._record(half) if other not in more and not read.has(other)}
+                more |= found
+                size += sum(map(len, found.values()))
+                if read.used + size > self._most:
                     break
-            for other, page in self._record(half):
-                if other not in more and (not fits or other not in loaded):
-                    more[other] = page
-                    size += len(page)
-        found = np.array(sorted(more), np.int64)
-        pages = [more[half] for half in found.tolist()]
-        if fits:
-            found, pages = np.concatenate([read.halves, found]), [read.pages, *pages]
-        sizes = np.array([len(page) for page in pages], np.int64)
-        starts = np.cumsum(sizes) - sizes
-        if fits:
-            starts = np.concatenate([read.starts, starts[1:]])
-        order = np.argsort(found)
-        return _Read(found[order], starts[order], np.concatenate(pages))
+        return read.and_more(more)
 
     def _record(self, half: int) -> list[tuple[int, np.ndarray]]:
         """Return the halves of the record that must contain this one, each with its page."""
@@ -99,6 +120,9 @@ def scores_of_many(game: BoardGame[Any], source: Source) -> Callable[[np.ndarray
     if isinstance(source, Scores):
         return Lookup(source.store).scores
 
+    if game.cells > _LARGEST:
+        raise TooLarge(f"scores of {game.name} do not fit into a byte: ask for them one by one")
+
     def one_by_one(x: np.ndarray, o: np.ndarray) -> np.ndarray:
         boards = zip(*pairs_of_cells(x, o), strict=True)
         return np.array([source.score(game.at(int(own), int(other))) for own, other in boards], np.int8)
@@ -106,11 +130,11 @@ def scores_of_many(game: BoardGame[Any], source: Source) -> Callable[[np.ndarray
     return one_by_one
 
 
-_NOTHING = _Read(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int8))
+_NOTHING = _Read(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int8), 0)
 
 
 def pairs_of_cells(x: np.ndarray, o: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return X's cells and O's as kernels take them; raise BoardError if these are no masks, a pair a position."""
+    """Return X's cells and O's as kernels take them; raise BoardError unless they are two arrays of masks."""
     pair = np.asarray(x), np.asarray(o)
     for cells in pair:
         if cells.ndim != 1 or (cells.dtype.kind not in "iu" and len(cells)):

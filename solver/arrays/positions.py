@@ -32,8 +32,8 @@ from solver.games.notation import parse_game
 from solver.index.symmetry import Symmetry, orbit_counts, symmetries
 from solver.store.store import Store
 
-MOST = 10_000_000
-"""How many positions may be held, up to symmetry: about 100 bytes each."""
+MOST = 4_000_000
+"""How many positions may be held, up to symmetry: about 100 bytes each, and 800 to grade a player."""
 
 
 class Positions:
@@ -88,6 +88,7 @@ class Positions:
         Raise BoardError if one is over, or if no game reaches it.
         """
         x, o = pairs_of_cells(x, o)
+        self._require((x & o == 0) & ((x | o) & ~self.game.full == 0), x, o)
         keys, symmetry_ids = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
         canonical(self.game.cells, self._kernel.images, x, o, keys, symmetry_ids)
         ply = np.bitwise_count(x) + np.bitwise_count(o)
@@ -97,11 +98,14 @@ class Positions:
             of_ply = ply == stones
             rows[of_ply] = start + np.searchsorted(self.keys[start:stop], keys[of_ply])
             rows[of_ply] = np.minimum(rows[of_ply], max(stop - 1, 0))
-        wrong = np.flatnonzero(self.keys[rows] != keys)
-        if len(wrong):
-            one = int(wrong[0])
-            raise BoardError(f"x={int(x[one]):#x}, o={int(o[one]):#x} is over, or no game reaches it")
+        self._require(self.keys[rows] == keys, x, o)
         return rows, symmetry_ids
+
+    def _require(self, right: np.ndarray, x: np.ndarray, o: np.ndarray) -> None:
+        """Raise BoardError unless all positions are right."""
+        if not right.all():
+            one = int(np.flatnonzero(~right)[0])
+            raise BoardError(f"x={int(x[one]):#x}, o={int(o[one]):#x} is over, or no game reaches it")
 
     def score_of(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
         """Return the score of each position for its side to move; raise BoardError if one is over or unreached."""

@@ -39,14 +39,14 @@ def walk(game: KernelLines, most: int, moves: Moves = lambda ply, x, o: None) ->
     while len(keys) and len(plies) < cells:
         x, o = keys >> cells, keys & (1 << cells) - 1
         total += len(keys)
-        if total > most:
-            raise TooLarge(f"play meets more than {most:,} positions")
         made = moves(len(plies), x, o)
         if made is None:
             made = np.ones((len(keys), cells), np.bool_)
         after = np.empty((len(keys), cells), np.int64)
         expand(cells, game.through, game.images, x, o, np.ascontiguousarray(made), after)
         keys = _different(after)
+        if total + len(keys) > most:
+            raise TooLarge(f"play meets more than {most:,} positions")
         child = np.empty(after.shape, np.int32)
         number_children(after, keys, total, child)
         plies.append((x, o, child))
