@@ -287,19 +287,29 @@ def worth(game: Game, side: str, chances: Chances, replies: Chances | None = Non
 
 
 def shortest_loss(game: Game, side: str, chances: Chances, entitled: int) -> int | None:
-    """After how many plies a side can have less than it is entitled to, if it moves where it has a chance to."""
+    """After how many moves a side can have less than it is entitled to, if it moves where it has a chance to.
+
+    Whoever claims a taken cell loses.
+    """
     now = {game.empty}
     for ply in range(game.cells + 1):
         if any(over(game, board) and result(game, board, side) < entitled for board in now):
             return ply
+        open_now = {board for board in now if not over(game, board)}
+        if any(mover(board) == side and fouls(board, chances) for board in open_now):
+            return ply
         now = {
             claim(board, cell)
-            for board in now
-            if not over(game, board)
+            for board in open_now
             for cell, mark in enumerate(board)
             if mark == "." and (mover(board) != side or chances(board)[cell] > 0)
         }
     return None
+
+
+def fouls(board: str, chances: Chances) -> bool:
+    """Whether a player may claim a taken cell."""
+    return any(mark != "." and chances(board)[cell] > 0 for cell, mark in enumerate(board))
 
 
 def move_scores(game: Game, board: str) -> dict[int, int]:

@@ -18,7 +18,7 @@ from solver.cli.main import main as solve
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("solver", "oracle", "play")
-READMES = [ROOT / "README.md", *(ROOT / room / "README.md" for room in (*ROOMS, "data"))]
+READMES = [ROOT / "README.md", *(ROOT / room / "README.md" for room in (*ROOMS, "data", "play/lab"))]
 TEXT = "\n".join(readme.read_text() for readme in READMES)
 SHELL = re.findall(r"^    \$ (.+)\n((?:    .*\n|\n(?=    ))*)", TEXT, re.MULTILINE)
 USAGES = re.sub(r"\n {8,}", " ", TEXT).split("\n")
@@ -41,7 +41,7 @@ def checkout(tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch) -> P
     return tmp_path
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", [*ROOMS, "play/lab"])
 def test_python_examples_print_what_the_readme_shows(room: str, checkout: Path) -> None:
     results = doctest.testfile(
         str(ROOT / room / "README.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
@@ -76,7 +76,8 @@ def test_every_command_and_option_has_help(command: str) -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_file_of_a_room_is_in_its_readme(room: str) -> None:
     files = {path.name for path in (ROOT / room).rglob("*.py")} - {"__init__.py"}
-    listed = set(re.findall(r"(?:\w+/)*(\w+\.py)", (ROOT / room / "README.md").read_text()))
+    readmes = "\n".join(readme.read_text() for readme in (ROOT / room).rglob("README.md"))
+    listed = set(re.findall(r"(?:\w+/)*(\w+\.py)", readmes))
     assert files <= listed
 
 

@@ -8,6 +8,7 @@ from click.core import ParameterSource
 
 from oracle.cli.options import live_option, time_option
 from play.cli.arena import arena
+from play.cli.lab import curve, grade, train
 from play.cli.options import game_option, seed_option
 from play.cli.puzzle import puzzle
 from play.cli.recorded import games, replay, resume, review
@@ -43,7 +44,8 @@ def main(
     """Play 4x4 tic-tac-toe, or another game, in the terminal: by default you are X and the oracle is O.
 
     PLAYER is human, random, rules (win, block, then the middle), search (looks ahead, without a store),
-    oracle (never errs), oracle:0 to oracle:10, first (the oracle without its traps), or your own MODULE:NAME.
+    oracle (never errs), oracle:0 to oracle:10, first (the oracle without its traps), run:FOLDER (a trained learner), or
+    your own MODULE:NAME.
     In the duel also priority (captures first), search:0 to search:10, and mcts:N (N random games a move).
 
     Every game is kept as it goes: ttt4-play resume continues one that was interrupted.
@@ -55,7 +57,7 @@ def main(
         _begin(rules, x, o, level, first, board, seed, store, live, seconds)
 
 
-for _command in (serve, resume, review, replay, games, arena, puzzle):
+for _command in (serve, resume, review, replay, games, arena, puzzle, grade, train, curve):
     main.add_command(_command)
 
 

@@ -8,6 +8,7 @@ search       a live search, without a store; in the duel search:0 to search:10, 
 mcts         random games from every move, more from those that do well; mcts:N plays N of them, 10,000 by default
 oracle       never errs, and sets traps; oracle:0 to oracle:10 play from random to perfect
 first        the oracle's first best move, which sets no traps
+run:FOLDER   what a learner has learned: ttt4-play train makes such a folder
 MODULE:NAME  one of your own: NAME(rules, seed) returns it
 """
 
@@ -31,6 +32,9 @@ MOST_PLAYOUTS = 1_000_000
 
 KINDS = ("human", "random", "rules", "priority", "search", "mcts", "oracle", "first")
 
+RUN = "run:"
+"""What the name of a trained run begins with; its folder follows."""
+
 
 class PlayerError(Ttt4Error):
     """No such player, or one that failed to name a move; `__cause__` is its own exception, if it raised one."""
@@ -50,13 +54,15 @@ class PlayerName(NamedTuple):
     """A player's name, read."""
 
     kind: str
-    """One of KINDS, or `own`."""
+    """One of KINDS, `run` or `own`."""
     level: int = BEST_LEVEL
     """From 0 to 10; for `mcts`, how many games it plays out."""
 
 
 def read_player(name: str) -> PlayerName:
     """Return a player's kind and level; raise PlayerError, with the names that exist, if there is no such player."""
+    if name.strip().startswith(RUN) and folder_of(name):
+        return PlayerName("run")
     kind, colon, level = name.strip().partition(":")
     if kind in KINDS and not colon:
         return PlayerName(kind, PLAYOUTS) if kind == "mcts" else PlayerName(kind)
@@ -68,8 +74,13 @@ def read_player(name: str) -> PlayerName:
         return PlayerName("own")
     raise PlayerError(
         f"no player {name!r}: choose {', '.join(KINDS)}, oracle:0 to oracle:{BEST_LEVEL}, search:0 to "
-        f"search:{BEST_LEVEL}, mcts:N, or your own as MODULE:NAME"
+        f"search:{BEST_LEVEL}, mcts:N, a trained run as run:FOLDER, or your own as MODULE:NAME"
     )
+
+
+def folder_of(name: str) -> str:
+    """Return the folder of a trained run, `run:FOLDER`."""
+    return name.strip().removeprefix(RUN).strip()
 
 
 def require_player_of(rules: Rules[Any], name: str) -> None:
@@ -78,7 +89,7 @@ def require_player_of(rules: Rules[Any], name: str) -> None:
     lines, board = isinstance(rules, LineRules), isinstance(rules, BoardRules)
     capture = isinstance(rules, BoardRules) and rules.captures
     where = ""
-    if kind == "rules" and not lines:
+    if kind in ("rules", "run") and not lines:
         where = "of lines"
     elif (kind == "priority" or (kind == "search" and level < BEST_LEVEL and board)) and not capture:
         where = "of capture"

@@ -9,7 +9,7 @@ from typing import Any
 from oracle.oracle import SECONDS, Oracle
 from play.players.machines import FirstPlayer, LevelPlayer, OraclePlayer, RandomPlayer, TacticalPlayer
 from play.players.mcts import MctsPlayer
-from play.players.player import BEST_LEVEL, Player, PlayerError, read_player, require_player_of
+from play.players.player import BEST_LEVEL, Player, PlayerError, folder_of, read_player, require_player_of
 from solver.errors import GameError, Ttt4Error
 from solver.folders import find_store
 from solver.games.board import BoardGame
@@ -19,6 +19,14 @@ from solver.games.lines import Game
 from solver.games.rules import Rules
 from solver.kinds import kind_of
 from solver.own_code import load_own, one_line
+
+_SIGNATURES = {
+    "chances": "chances(x, o)",
+    "choose_many": "choose_many(x, o)",
+    "choices": "choices(state)",
+    "choose": "choose(state)",
+}
+"""The methods by which players can be asked for moves."""
 
 _LOADING = 300.0
 """How long compiled code may take to be there, in seconds."""
@@ -40,6 +48,7 @@ class Roster:
         self._oracles: dict[bool, Oracle] = {}
         self._live: Any = None
         self._book: Any = None
+        self._runs: dict[str, Player] = {}
 
     def __enter__(self) -> "Roster":
         return self
@@ -75,15 +84,17 @@ class Roster:
     def player(self, who: Contestant, seed: int | str) -> Player | None:
         """Return the player with that name, or the one given; None for a human. Raise PlayerError if there is none."""
         if not isinstance(who, str):
-            return _made(who, self.rules, seed, called(who))
+            return made(who, self.rules, seed, called(who))
         kind, level = read_player(who)
         if kind == "human":
             return None
         if kind == "own":
-            return _made(load_own(who), self.rules, seed, who.strip())
+            return made(load_own(who), self.rules, seed, who.strip())
         require_player_of(self.rules, who)
         if kind in ("search", "priority", "mcts") and isinstance(self.rules, BoardRules) and self.rules.captures:
             return self._of_duel(self.rules.game, kind, level, seed)
+        if kind == "run":
+            return self._run(folder_of(who))
         if kind in ("search", "first"):
             return FirstPlayer(self.oracle(live=kind == "search"))
         if kind == "oracle" and level == BEST_LEVEL:
@@ -99,6 +110,14 @@ class Roster:
         if kind == "mcts":
             return MctsPlayer(self.rules, level, rng)
         return RandomPlayer(self.rules, rng)
+
+    def _run(self, folder: str) -> Player:
+        """Return a trained run, which is loaded once."""
+        if folder not in self._runs:
+            from play.lab.playing import RunPlayer  # only now: others do without numpy and numba
+
+            self._runs[folder] = RunPlayer(lines_of(self.rules, "trained runs"), folder)
+        return self._runs[folder]
 
     def _of_duel(self, game: Any, kind: str, level: int, seed: int | str) -> Player:
         """Return a player of the duel; all that search share what they find."""
@@ -148,16 +167,27 @@ def called(who: Contestant) -> str:
     return str(name)
 
 
-def _made(what: Any, rules: Rules[Any], seed: int | str, name: str) -> Player:
-    """Return a player of the user's own: the object itself, or what its class or function makes."""
+def made(
+    what: Any, rules: Rules[Any], seed: int | str, name: str, methods: tuple[str, ...] = ("choose",)
+) -> Player:  # fmt: skip
+    """Return a player of the user's own: the object itself, or what its class or function makes.
+
+    It must have one of the methods, by which players are asked for moves.
+    """
+
+    def has_one(player: Any) -> bool:
+        return any(callable(getattr(player, method, None)) for method in methods)
+
     try:
-        ready = not isinstance(what, type) and callable(getattr(what, "choose", None))
+        ready = not isinstance(what, type) and has_one(what)
         player: Player = what if ready else what(rules, seed)
-        able = callable(getattr(player, "choose", None))
+        able = has_one(player)
     except Ttt4Error:
         raise
     except (Exception, SystemExit) as error:  # it is not our code
         raise PlayerError(f"no player {name!r}: {one_line(error)}") from error
     if not able:
-        raise PlayerError(f"no player {name!r}: what it returns has no choose(state)")
+        raise PlayerError(
+            f"no player {name!r}: what it returns has no {' or '.join(map(_SIGNATURES.__getitem__, methods))}"
+        )
     return player

@@ -1,0 +1,400 @@
+"""Policies: every form of a player is asked the same, what is no policy is refused in a line, and chances are true."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+
+from play.lab.grading import Grader, grade
+from play.lab.policies import PolicyPlayer, Varies, policy_of
+from play.match import Match
+from play.players.player import PlayerError
+from play.players.roster import Roster
+from solver.arrays.positions import Positions
+from solver.errors import GameError, Ttt4Error
+from solver.games.board_rules import BoardState
+from solver.games.line_rules import LineRules, LineState
+from solver.games.notation import parse_game
+from solver.index.symmetry import Symmetry, image
+
+RULES = naive.Game(3, 3, 3)
+THREE = LineRules(parse_game("3,3,3"))
+
+
+@pytest.fixture(autouse=True)
+def nowhere(home: Path) -> None:
+    """Stand where no store is found."""
+
+
+@pytest.fixture(scope="module")
+def grader(store3: Path) -> Iterator[Grader]:
+    with Grader("3,3,3", str(store3)) as grader:
+        yield grader
+
+
+@cache
+def positions() -> Positions:
+    found = Positions("3,3,3")
+    _ = found.score  # while no store is found
+    return found
+
+
+def images(three: Positions, g: Symmetry) -> tuple[np.ndarray, np.ndarray]:
+    """The images of all rows."""
+    x, o = (np.array([image(g, own) for own in cells.tolist()]) for cells in (three.x, three.o))
+    return x, o
+
+
+def ways_back(three: Positions, x: np.ndarray, o: np.ndarray) -> list[list[Symmetry]]:
+    """By row, the symmetries that lead from its image back to it."""
+    rows = zip(x.tolist(), o.tolist(), three.x.tolist(), three.o.tolist(), strict=True)
+    return [
+        [h for h in three.group if image(h, x) == own and image(h, o) == other] for x, o, own, other in rows
+    ]  # fmt: skip
+
+
+def first_free(board: LineState) -> int:
+    return board.empty[0]
+
+
+def lowest(x: np.ndarray, o: np.ndarray) -> np.ndarray:
+    """The first free cell of each board."""
+    taken = x | o
+    return np.log2(~taken & taken + 1).astype(int)
+
+
+class Choosing:
+    def choose(self, state: LineState) -> int:
+        return first_free(state)
+
+
+class Choices:
+    def choices(self, state: LineState) -> dict[int, float]:
+        return {first_free(state): 1.0}
+
+
+class ChoosingMany:
+    def choose_many(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+        return lowest(x, o)
+
+
+class Chances:
+    def chances(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+        return np.eye(9)[lowest(x, o)]
+
+
+class Made(Choosing):
+    def __init__(self, rules: Any, seed: int | str) -> None:
+        assert rules.name == "3,3,3"
+        assert str(seed)
+
+
+FORMS = [Choosing(), Choices(), ChoosingMany(), Chances(), Made, lambda rules, seed: Chances()]
+
+
+@pytest.mark.parametrize("player", FORMS)
+def test_every_form_of_a_player_is_graded_alike(player: Any, grader: Grader) -> None:
+    wanted = grader.grade(Chances(), "all").as_dict()
+    found = grader.grade(player, "all").as_dict()
+    for field in ("player", "refutations"):
+        del wanted[field], found[field]
+    assert found == wanted
+
+
+def test_a_player_of_ones_own_is_found_by_its_name(grader: Grader, tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "nowhere" / "my_players.py").write_text(
+        "class First:\n    def __init__(self, rules, seed): pass\n    def choose(self, state): return state.empty[0]\n"
+    )
+    found = grader.grade("my_players:First")
+    assert found.player == "my_players:First"
+    assert found.value == grader.grade(Chances()).value
+
+
+def test_arrays_of_moves_and_of_chances_stand_for_all_images() -> None:
+    three, rng = positions(), np.random.default_rng(1)
+    moves = np.where(three.legal, rng.random(three.legal.shape), -1).argmax(axis=1)
+    with Grader("3,3,3", live=True) as grader:
+        by_move, by_list = grader.policy(moves), grader.policy(moves.tolist())
+        by_chance = grader.policy(np.eye(9)[moves])
+        assert by_move.symmetric
+        for g in three.group:
+            x, o = images(three, g)
+            chances = by_move.chances(x, o)
+            assert (chances == by_chance.chances(x, o)).all()
+            assert (chances == by_list.chances(x, o)).all()
+            for row, back in enumerate(ways_back(three, x, o)):
+                assert moves[row] in [h[int(chances[row].argmax())] for h in back]
+        one, other = grader.grade(moves), grader.grade(np.eye(9)[moves])
+        assert one.as_dict() == other.as_dict()
+        assert one.positions == "all"
+
+
+@pytest.mark.parametrize("name", ["random", "rules", "first", "oracle", "oracle:0", "oracle:5"])
+def test_the_chances_of_a_player_of_the_house_are_its_choices(name: str, grader: Grader) -> None:
+    three = grader.positions
+    assert three is not None
+    chances = grader.policy(name).chances(three.x, three.o)
+    player: Any = grader.roster.player(name, 1)
+    for row, cells in enumerate(zip(three.x.tolist(), three.o.tolist(), strict=True)):
+        choices = player.choices(BoardState(grader.game.at(*cells)))
+        assert chances[row].tolist() == [choices.get(cell, 0) for cell in range(9)]
+    found = grader.grade(name)
+    assert found.player == name
+    assert found.exact
+    if name in ("first", "oracle"):
+        assert (found.nash_conv, found.optimal) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["random", "oracle", "oracle:5"])
+def test_a_symmetric_player_has_the_same_chances_on_every_image_up_to_symmetry(name: str, grader: Grader) -> None:
+    three = grader.positions
+    assert three is not None
+    policy = grader.policy(name)
+    assert policy.symmetric
+    known = policy.chances(three.x, three.o)
+    for g in three.group:
+        x, o = images(three, g)
+        turned = policy.chances(x, o)
+        for row, back in enumerate(ways_back(three, x, o)):
+            assert any(np.allclose(turned[row], known[row][list(h)]) for h in back)
+
+
+@pytest.mark.parametrize("name", ["rules", "first"])
+def test_other_players_of_the_house_do_not_count_as_symmetric(name: str, grader: Grader) -> None:
+    assert not grader.policy(name).symmetric
+
+
+def states(count: int, seed: int) -> list[LineState]:
+    rng, found = random.Random(seed), list[LineState]()
+    while len(found) < count:
+        match: Match[LineState] = Match(THREE)
+        for _ in range(rng.randrange(7)):
+            if match.to_move:
+                match.play(match.to_move, rng.choice(THREE.legal(match.state)))
+        if match.to_move:
+            found.append(match.state)
+    return found
+
+
+DRAWS = 1500
+
+
+@pytest.mark.parametrize("name", ["random", "rules", "first", "oracle", "oracle:0", "oracle:4", "oracle:9"])
+def test_moves_are_made_as_often_as_their_chances_say(name: str, grader: Grader) -> None:
+    player: Any = grader.roster.player(name, 7)
+    for state in [THREE.start(), *states(5, 3)]:
+        choices = player.choices(state)
+        assert sum(choices.values()) == pytest.approx(1)
+        assert set(choices) <= set(THREE.legal(state))
+        assert min(choices.values()) > 0
+        made = Counter(player.choose(state) for _ in range(DRAWS))
+        assert made.keys() <= choices.keys()
+        rare = [cell for cell, chance in choices.items() if DRAWS * chance < 5]  # these count as one
+        kinds = [rare, *([cell] for cell in choices if cell not in rare)]
+        wanted = [DRAWS * sum(choices[cell] for cell in kind) for kind in kinds]
+        found = [sum(made[cell] for cell in kind) for kind in kinds]
+        square = sum((one - other) ** 2 / max(other, 1) for one, other in zip(found, wanted, strict=True))
+        assert square <= len(kinds) + 4 * (2 * len(kinds)) ** 0.5  # four standard deviations above the mean
+
+
+def test_a_policy_plays_moves_as_often_as_its_chances_say(grader: Grader) -> None:
+    chances = np.array([0.5, 0.25, 0.125, 0, 0, 0, 0, 0, 0.125])
+
+    class Fixed:
+        def chances(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+            return np.tile(chances, (len(x), 1))
+
+    player = PolicyPlayer(grader.policy(Fixed()), 5)
+    made = Counter(player.choose(THREE.start()) for _ in range(DRAWS))
+    for cell, chance in enumerate(chances):
+        assert abs(made[cell] - DRAWS * chance) <= 4 * (DRAWS * chance) ** 0.5
+    assert player.name == "Fixed"
+
+
+class Own:
+    """A player with the methods that it is given."""
+
+    def __init__(self, **methods: Callable[..., Any]) -> None:
+        self.__dict__.update(methods)
+
+
+def raising(*_: Any) -> Any:
+    raise ZeroDivisionError("a reason\nof two lines")
+
+
+def exiting(*_: Any) -> Any:
+    raise SystemExit(3)
+
+
+def shaped(*shape: int, fill: float = 1 / 9) -> Callable[..., Any]:
+    return lambda x, o: np.full(shape, fill)
+
+
+def everywhere(fill: float) -> Callable[..., Any]:
+    return lambda x, o: np.full((len(x), 9), fill)
+
+
+REFUSED = [
+    Own(chances=raising),
+    Own(choose_many=raising),
+    Own(choices=raising),
+    Own(choose=raising),
+    Own(chances=exiting),
+    Own(choose_many=exiting),
+    Own(choices=exiting),
+    Own(choose=exiting),
+    Own(chances=shaped(627, 8)),
+    Own(chances=shaped(1, 9)),
+    Own(chances=shaped(627)),
+    Own(chances=everywhere(float("nan"))),
+    Own(chances=everywhere(float("inf"))),
+    Own(chances=everywhere(-1 / 9)),
+    Own(chances=everywhere(1 / 9 + 1e-5)),
+    Own(chances=everywhere(0)),
+    Own(chances=lambda x, o: np.tile([2, -1, 0, 0, 0, 0, 0, 0, 0], (len(x), 1))),
+    Own(chances=lambda x, o: None),
+    Own(chances=lambda x, o: "chances"),
+    Own(chances=lambda x, o: [[1], [1, 2]]),
+    Own(choose_many=lambda x, o: np.zeros(len(x))),
+    Own(choose_many=lambda x, o: np.zeros(len(x) - 1, int)),
+    Own(choose_many=lambda x, o: np.zeros((len(x), 1), int)),
+    Own(choose_many=lambda x, o: np.full(len(x), 9)),
+    Own(choose_many=lambda x, o: np.full(len(x), -1)),
+    Own(choose_many=lambda x, o: None),
+    Own(choose_many=lambda x, o: [[1], [1, 2]]),
+    Own(choose=lambda state: None),
+    Own(choose=lambda state: 9),
+    Own(choose=lambda state: -1),
+    Own(choose=lambda state: 0.5),
+    Own(choose=lambda state: "a1"),
+    Own(choices=lambda state: {0: float("nan")}),
+    Own(choices=lambda state: {}),
+    Own(choices=lambda state: {0: 0.5}),
+    Own(choices=lambda state: {9: 1.0}),
+    Own(choices=lambda state: {-1: 1.0}),
+    Own(choices=lambda state: {0.5: 1.0}),
+    Own(choices=lambda state: {0: "all"}),
+    Own(choices=lambda state: None),
+    Own(choices=lambda state: [1, 2]),
+    Own(),
+    5,
+    None,
+    lambda rules, seed: 5,
+    lambda rules: Choosing(),
+    np.full((627, 9), np.nan),
+    np.full((627, 9), -1 / 9),
+    np.full((627, 9), 0.2),
+    np.full((626, 9), 1 / 9),
+    np.full((627, 8), 1 / 8),
+    np.zeros((627, 9), bool),
+    np.zeros(626, int),
+    np.zeros(627),
+    np.full(627, 9),
+    np.full(627, -1),
+    np.zeros((627, 9, 1)),
+    [],
+    ["a1"] * 627,
+    [[1], [1, 2]],
+    "nobody",
+    "human",
+    "priority",
+    "oracle:11",
+    "run:nowhere/at/all",
+    "no_such_module:NAME",
+]
+
+
+@pytest.mark.parametrize("player", REFUSED)
+def test_what_is_no_player_is_refused_in_one_line(player: Any, grader: Grader) -> None:
+    with pytest.raises(Ttt4Error) as refusal:
+        grader.grade(player)
+    assert isinstance(refusal.value, PlayerError) or isinstance(player, str)
+    assert refusal.value.exit_code in (2, 3)
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("method", ["chances", "choose_many"])
+def test_a_player_that_writes_into_the_arrays_it_is_given_changes_nobody_elses_grade(method: str) -> None:
+    def writing(x: np.ndarray, o: np.ndarray) -> np.ndarray:
+        x |= o
+        return np.eye(9)[lowest(x, x)] if method == "chances" else lowest(x, x)
+
+    with Grader("3,3,3", live=True) as three:
+        wanted = three.grade(Chances()).as_dict()
+        with suppress(PlayerError):
+            three.grade(Own(**{method: writing}))
+        assert three.grade(Chances()).as_dict() == wanted
+
+
+def test_an_exception_of_a_players_code_is_named_and_kept(grader: Grader) -> None:
+    for methods in ({"chances": raising}, {"choose_many": raising}, {"choices": raising}, {"choose": raising}):
+        with pytest.raises(PlayerError, match=r"ZeroDivisionError: a reason$") as refusal:
+            grader.grade(Own(**methods))
+        assert isinstance(refusal.value.__cause__, ZeroDivisionError)
+
+
+def test_our_own_errors_pass_through_a_players_code(grader: Grader) -> None:
+    def refusing(x: np.ndarray, o: np.ndarray) -> Any:
+        raise GameError("not this one")
+
+    with pytest.raises(GameError, match="not this one"):
+        grader.grade(Own(chances=refusing))
+
+
+def test_chances_may_miss_1_by_a_rounding_error(grader: Grader) -> None:
+    found = grader.grade(Own(chances=everywhere(1 / 9 + 1e-8)))
+    assert found.exact
+
+
+class Wavering:
+    """Any free cell, by a seed of its own."""
+
+    def __init__(self, rules: Any, seed: int | str) -> None:
+        self._rng = random.Random(str(seed))
+
+    def choose(self, state: LineState) -> int:
+        return self._rng.choice(state.empty)
+
+
+class WaveringMany(Wavering):
+    def choose_many(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+        free = ~(x | o)[:, None] >> np.arange(9) & 1
+        return np.array([self._rng.choice(np.flatnonzero(row).tolist()) for row in free])
+
+
+@pytest.mark.parametrize("player", [Wavering, WaveringMany])
+def test_a_player_that_varies_has_no_policy_and_no_exploiter(player: Any, grader: Grader) -> None:
+    policy = grader.policy(player)
+    with pytest.raises(Varies, match="does not always make the same move"):
+        policy.chances(positions().x, positions().o)
+    with pytest.raises(Varies):
+        grader.exploiter(player)
+
+
+def test_two_equal_seeds_would_hide_that_a_player_varies(grader: Grader) -> None:
+    seeds = list[str]()
+
+    class Seeded(Choosing):
+        def __init__(self, rules: Any, seed: int | str) -> None:
+            seeds.append(str(seed))
+
+    grader.policy(Seeded, 5)
+    grader.policy(Seeded, 6)
+    assert len(set(seeds)) == len(seeds) == 4
+
+
+def test_games_with_too_many_positions_have_no_arrays() -> None:
+    with Roster(LineRules(parse_game("4,5,4")), live=True) as roster, pytest.raises(PlayerError, match="too many"):
+        policy_of(roster, np.zeros(5), 0)
+
+
+def test_only_games_of_lines_have_policies() -> None:
+    with pytest.raises(GameError, match="only games of lines"):
+        grade("duel,3,3", "random", live=True)

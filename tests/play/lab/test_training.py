@@ -1,0 +1,362 @@
+"""Training: the same seed gives the same run, however often it was killed, and its metrics are what they say."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from sessions import COMMAND
+
+from play.cli.lab import train as train_command
+from play.lab import grade
+from play.lab.playing import RunPlayer
+from play.lab.runs import Run
+from play.match import Match
+from play.players.roster import Roster
+from solver.games.line_rules import LineRules
+from solver.games.notation import parse_game
+
+THREE = parse_game("3,3,3")
+NAIVE = naive.Game.named("3,3,3")
+ASKED = ["--game", "3,3,3", "--episodes", "60", "--every", "30"]
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def digest(folder: Path) -> str:
+    return Run.open(str(folder)).digest()
+
+
+def arguments(folder: Path) -> list[str]:
+    """What begins a run in a folder, or lets it go on."""
+    begun = (folder / "config.json").exists()
+    return ["train", "--out", str(folder), *(["--resume"] if begun else ASKED)]
+
+
+# The same seed
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"epsilon": 0.2, "step": 0.5}, {"unmasked": True}, {"v": "rules"}, {"player": "ntuple"}, {"game": "fano"}],
+)
+def test_the_same_seed_gives_the_same_digest_and_another_does_not(
+    options: dict[str, Any], train: Any, tmp_path: Path
+) -> None:
+    runs = [
+        train(tmp_path / str(number), seed=seed, episodes=100, every=100, **options)
+        for number, seed in enumerate((1, 1, 2))
+    ]
+    one, same, other = (run.digest() for run in runs)
+    assert one == same != other
+    assert runs[0].state()[1]["visits" if "player" not in options else "weights"].any()
+
+
+@pytest.mark.parametrize("options", [{}, {"unmasked": True}, {"v": "random"}, {"player": "ntuple"}])
+def test_a_run_that_goes_on_has_the_digest_of_one_that_was_never_interrupted(
+    options: dict[str, Any], train: Any, tmp_path: Path, run: Any
+) -> None:
+    whole = train(tmp_path / "whole", episodes=150, every=50, **options)
+    part = train(tmp_path / "part", episodes=150, every=50, **options, until=0.0)  # ends at its first checkpoint
+    assert part.state()[0] == 50
+    (tmp_path / "part" / "config.json").write_bytes((tmp_path / "whole" / "config.json").read_bytes())
+    ran = run(train_command, "--out", tmp_path / "part", "--resume", "--json")
+    assert json.loads(ran.out)["digest"] == whole.digest()
+
+
+def test_what_is_learned_does_not_depend_on_the_checkpoints(train: Any, tmp_path: Path) -> None:
+    often, once = (train(tmp_path / str(every), episodes=300, every=every).state() for every in (75, 300))
+    assert often[0] == once[0] == 300
+    assert all((often[1][name] == once[1][name]).all() for name in once[1])
+
+
+# Kills
+
+
+def trained_in_a_child(folder: Path, prepare: Callable[[], None]) -> int:
+    """Begin a run or let it go on, as the command does, in a fork of this process; return the child's id."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            prepare()
+            train_command.main(arguments(folder)[1:], prog_name="train")
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        finally:
+            os._exit(code)
+    return child
+
+
+def waited(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def kill_before(name: str, number: int) -> Callable[[], None]:
+    """Let this process be killed before the call of that number to a function of os."""
+
+    def prepare() -> None:
+        called, real = 0, getattr(os, name)
+
+        def counted(*arguments: Any) -> Any:
+            nonlocal called
+            called += 1
+            if called == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*arguments)
+
+        setattr(os, name, counted)
+
+    return prepare
+
+
+@pytest.mark.parametrize("name", ["fsync", "replace"])
+def test_killed_before_any_of_its_writes_is_safe_it_resumes_to_the_same_digest(
+    name: str, train: Any, tmp_path: Path
+) -> None:
+    expected = train(tmp_path / "whole", episodes=60, every=30).digest()
+    killed, wrong, number = 0, [], 1
+    while True:
+        folder = tmp_path / str(number)
+        if waited(trained_in_a_child(folder, kill_before(name, number))) != -signal.SIGKILL:
+            break
+        killed += 1
+        code = waited(trained_in_a_child(folder, lambda: None))
+        if code or digest(folder) != expected:
+            wrong.append((number, code))
+        number += 1
+    assert killed >= {"fsync": 10, "replace": 3}[name]
+    assert wrong == []
+
+
+def test_killed_ten_times_at_random_moments_it_resumes_to_the_same_digest(train: Any, tmp_path: Path) -> None:
+    start = time.perf_counter()
+    expected = train(tmp_path / "whole", episodes=60, every=30).digest()
+    seconds = time.perf_counter() - start
+    rng, kills = random.Random(1), 0
+    for number in range(100):
+        folder = tmp_path / str(number)
+        while True:
+            child = trained_in_a_child(folder, lambda: None)
+            if kills < 10:
+                time.sleep(rng.uniform(0, 0.8 * seconds))
+                os.kill(child, signal.SIGKILL)
+            code = waited(child)
+            if not code:
+                break
+            assert code == -signal.SIGKILL
+            kills += 1
+        assert digest(folder) == expected
+        if kills >= 10:
+            break
+    assert kills >= 10
+
+
+@pytest.mark.slow
+def test_the_command_killed_ten_times_resumes_to_the_same_digest(train: Any, tmp_path: Path) -> None:
+    expected = train(tmp_path / "whole", episodes=60, every=30).digest()
+    folder, rng, kills = tmp_path / "run", random.Random(1), 0
+    while kills < 10:
+        if kills and (folder / "config.json").exists() and Run.open(str(folder)).state()[0] == 60:
+            assert digest(folder) == expected
+            folder = tmp_path / f"run {kills}"
+        before = Run.open(str(folder)).state()[0] if (folder / "config.json").exists() else 0
+        process = subprocess.Popen([COMMAND, *arguments(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        if rng.random() < 0.8:  # else while it starts
+            while process.poll() is None:
+                if (folder / "config.json").exists() and Run.open(str(folder)).state()[0] > before:
+                    break
+                time.sleep(0.002)
+        time.sleep(rng.uniform(0, 0.1))
+        process.kill()
+        _, said = process.communicate(timeout=60)
+        assert said == b""
+        kills += process.returncode == -signal.SIGKILL
+    ran = subprocess.run([COMMAND, *arguments(folder), "--json"], capture_output=True, text=True, timeout=60)
+    assert json.loads(ran.stdout)["digest"] == expected
+
+
+def test_ctrl_c_says_how_to_go_on_and_going_on_gives_the_same_digest(train: Any, tmp_path: Path, run: Any) -> None:
+    expected = train(tmp_path / "whole", episodes=20, every=2).digest()
+    command = [COMMAND, "train", "--out", "run", "--game", "3,3,3", "--episodes", "20", "--every", "2"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "run" / "state.npz").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    games, _ = Run.open(str(tmp_path / "run")).state()
+    assert err == f"{games} games are kept; ttt4-play train --out run --resume goes on.\nInterrupted.\n"
+    assert games < 20
+    ran = run(train_command, "--out", tmp_path / "run", "--resume", "--json")
+    assert json.loads(ran.out)["digest"] == expected
+
+
+# When it ends
+
+
+def test_it_ends_at_the_checkpoint_at_which_the_share_is_reached(run: Any, tmp_path: Path) -> None:
+    ran = run(
+        train_command, "--out", tmp_path / "run", "--game", "3,3,3", "--episodes", "5000", "--every", "100",
+        "--until", "100%", "--json",
+    )  # fmt: skip
+    last = json.loads(ran.out)
+    found = Run.open(str(tmp_path / "run")).metrics()
+    assert (ran.code, last["optimal"]) == (0, 1.0)
+    assert last["games"] < 2_000
+    assert [line["games"] for line in found] == list(range(100, last["games"] + 1, 100))
+    assert all(line["optimal"] < 1 for line in found[:-1])
+
+
+@pytest.mark.parametrize(("until", "code"), [("100%", 1), ("99.99%", 1), ("50%", 0), ("0%", 0)])
+def test_the_exit_code_says_whether_the_share_was_reached(until: str, code: int, run: Any, tmp_path: Path) -> None:
+    asked = ["--game", "3,3,3", "--episodes", "40", "--every", "20", "--until", until]
+    ran = run(train_command, "--out", tmp_path / "run", *asked)
+    assert (ran.code, ran.err) == (code, "")
+    assert Run.open(str(tmp_path / "run")).state()[0] == (40 if code else 20)
+    assert run(train_command, "--out", tmp_path / "run", "--resume").code == code
+
+
+def test_the_last_checkpoint_is_at_the_last_game(train: Any, tmp_path: Path) -> None:
+    run = train(tmp_path / "run", episodes=250, every=100)
+    assert [line["games"] for line in run.metrics()] == [100, 200, 250]
+
+
+def test_a_run_that_is_done_changes_nothing_when_it_goes_on(copied: Path, run: Any) -> None:
+    before = {path.name: path.read_bytes() for path in copied.iterdir()}
+    assert run(train_command, "--out", copied, "--resume").code == 0
+    assert {path.name: path.read_bytes() for path in copied.iterdir()} == before
+
+
+# Metrics
+
+
+def test_the_last_checkpoint_is_what_grading_the_run_says(tiny: Path) -> None:
+    last, found = Run.open(str(tiny)).metrics()[-1], grade("3,3,3", f"run:{tiny}", live=True)
+    for name in ("kept", "decisive", "optimal", "value", "given_away", "nash_conv", "v_random", "positions"):
+        assert last[name] == getattr(found, name), name
+    assert last["by_ply"] == {str(ply): decisive.kept for ply, _, decisive in found.by_ply}
+    assert (last["kept"], last["nash_conv"], last["invalid"]) == (1.0, 0.0, 0.0)
+
+
+def chances_of(player: Any) -> naive.Chances:
+    """What a player of the arena who shows his choices does on a board."""
+    rules = LineRules(THREE)
+
+    def chances(board: str) -> list[float]:
+        choices = player.choices(rules.decode(f"{board[:3]}/{board[3:6]}/{board[6:]}"))
+        return [choices.get(cell, 0.0) for cell in range(9)]
+
+    return chances
+
+
+def moves_of(player: RunPlayer) -> naive.Chances:
+    def chances(board: str) -> list[float]:
+        x, o = naive.masks(board)
+        return list(player.chances(np.array([x]), np.array([o]))[0])
+
+    return chances
+
+
+def test_metrics_of_a_weak_learner_are_those_of_plain_recursion(train: Any, tmp_path: Path) -> None:
+    run = train(tmp_path / "run", seed=3, episodes=20, every=20, unmasked=True)
+    (metrics,) = run.metrics()
+    own = moves_of(RunPlayer(THREE, run.folder))
+    with Roster(LineRules(THREE)) as roster:
+        rules = chances_of(roster.player("rules", 1))
+    for side in "XO":
+        value = naive.worth(NAIVE, side, own)
+        assert metrics["value"][side] == value
+        assert metrics["given_away"][side] == -value  # perfect play draws
+        assert metrics["v_random"][side] == pytest.approx(float(naive.worth(NAIVE, side, own, naive.at_random)))
+        assert metrics["v_rules"][side] == pytest.approx(float(naive.worth(NAIVE, side, own, rules)))
+    boards = naive.open_boards(NAIVE)
+    decisive = [board for board in boards if naive.decisive(NAIVE, board)]
+    for name, right, of in (
+        ("kept", naive.keeping, boards), ("decisive", naive.keeping, decisive), ("optimal", naive.optimal, boards),
+    ):  # fmt: skip
+        well = sum(Fraction(own(board)[cell]) for board in of for cell in right(NAIVE, board))
+        assert metrics[name] == pytest.approx(float(well / len(of)))
+    taken = sum(own(board)[cell] for board in boards for cell in range(9) if board[cell] != ".")
+    assert metrics["invalid"] == pytest.approx(taken / len(boards))
+    assert taken > 0
+    assert metrics["v_rules"]["O"] != 0
+    assert metrics["nash_conv"] == sum(metrics["given_away"].values())
+
+
+def test_what_training_games_came_to_is_plausible_at_every_checkpoint(tiny: Path) -> None:
+    found = Run.open(str(tiny)).metrics()
+    for line in found:
+        assert line["x_wins"] + line["draws"] + line["o_wins"] == pytest.approx(1)
+        assert min(line["x_wins"], line["draws"], line["o_wins"]) > 0
+        assert 5 <= line["length"] <= 9
+        assert (line["agreement"], line["attempts"], line["invalid"]) == (1.0, 0.0, 0.0)
+        assert line["entropy"] >= 0
+        assert len(line["by_cell"]) == 9
+        assert line["games_per_second"] > 0
+    for before, after in pairwise(found):
+        assert before["seen"] <= after["seen"] <= 627
+
+
+def test_moves_change_while_it_learns_and_no_more_when_it_knows_all(train: Any, tmp_path: Path) -> None:
+    found = train(tmp_path / "run", episodes=6_000, every=1_000).metrics()
+    assert found[0]["changed"] > 0
+    assert found[-1]["changed"] == 0.0
+    assert found[-1]["seen"] == found[-2]["seen"]
+
+
+def test_errors_by_cell_are_the_same_on_cells_that_a_symmetry_exchanges(train: Any, tmp_path: Path) -> None:
+    (line,) = train(tmp_path / "run", episodes=30, every=30).metrics()
+    errors = line["by_cell"]
+    assert len({errors[cell] for cell in (0, 2, 6, 8)}) == len({errors[cell] for cell in (1, 3, 5, 7)}) == 1
+    assert max(errors) > 0
+
+
+def test_tries_of_taken_cells_are_counted_a_move(train: Any, tmp_path: Path) -> None:
+    run = train(tmp_path / "run", episodes=300, every=100, unmasked=True)
+    found = run.metrics()
+    tried = sum(line["attempts"] * line["length"] * 100 for line in found)
+    assert tried == pytest.approx(np.bitwise_count(run.state()[1]["taken"]).sum())
+    assert found[-1]["attempts"] < found[0]["attempts"]
+
+
+# Games played to be looked at
+
+
+@pytest.mark.parametrize("options", [{}, {"unmasked": True}, {"game": "3,3,3,misere"}, {"player": "ntuple"}])
+def test_sampled_games_follow_the_rules_and_say_truly_how_they_ended(
+    options: dict[str, Any], train: Any, tmp_path: Path
+) -> None:
+    run = train(tmp_path / "run", episodes=120, every=20, **options)
+    rules, name = LineRules(parse_game(run.config["game"])), run.config["player"]
+    games = run.games()
+    assert len({game["id"] for game in games}) == len(games) == 24
+    for game in games:
+        match: Match[Any] = Match(rules)
+        for move in game["moves"]:
+            match.play(match.to_move or "", rules.read(move))
+        if game["forfeit"]:
+            assert match.to_move is not None
+            match.forfeit(match.to_move, game["forfeit"])
+        assert match.outcome is not None
+        assert match.outcome.winner == game["winner"]
+        won = game["winner"] and not game["forfeit"]
+        assert game["winning_move"] == (game["moves"][-1] if won else None)
+        assert (game["first"], game["length"]) == ("X", len(game["moves"]))
+        assert 0 <= game["seconds"] < 10
+    for at in range(0, 24, 4):
+        players = [(game["x"], game["o"]) for game in games[at : at + 4]]
+        assert players == [(name, name), (name, "rules"), ("rules", name), (name, "random")]
+    assert any(game["forfeit"] for game in games) == bool(options.get("unmasked"))

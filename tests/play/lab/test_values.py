@@ -1,0 +1,335 @@
+"""What players are worth: the same as plain recursion with fractions says, and shown by games that can be replayed."""
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from play.lab import exploiter, grade
+from play.lab.grading import Grader
+from play.lab.policies import PolicyPlayer, Rows
+from play.lab.q import QLearner
+from play.lab.values import between, worth_of
+from play.match import Match
+from play.players.player import PlayerError
+from play.records.text import read_record
+from solver.arrays.positions import Positions
+from solver.games.line_rules import LineRules
+from solver.games.notation import parse_game
+
+NEAR = 1e-12
+THREES = ["3,3,3", "3,3,3,misere"]
+TINY = ["2,2,2", "2,2,2,misere", "2,3,2", "2,3,3", "2,3,3,misere", "1,5,3,misere", "1,1,1"]
+SEEDS = st.integers(0, 1 << 32)
+
+
+@pytest.fixture(autouse=True)
+def nowhere(home: Path) -> None:
+    """Stand where no store is found."""
+
+
+class Told:
+    """A player whose chances are those of plain Python, board by board."""
+
+    def __init__(self, rules: naive.Game, chances: naive.Chances) -> None:
+        self._rules, self._chances = rules, chances
+
+    def chances(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+        boards = [naive.board(self._rules, *cells) for cells in zip(x.tolist(), o.tolist(), strict=True)]
+        return np.array([list(map(float, self._chances(board))) for board in boards]).reshape(len(x), -1)
+
+
+def scattered(seed: object, *, careless: bool = False) -> naive.Chances:
+    """Random chances, many of them 0, on free cells only unless they are careless."""
+
+    @cache
+    def chances(board: str) -> Sequence[Fraction]:
+        rng = random.Random(f"{seed} {board}")
+        weights = [rng.choice([0, 0, 1, 2, 5]) if careless or mark == "." else 0 for mark in board]
+        return [Fraction(weight, sum(weights)) for weight in weights] if any(weights) else naive.at_random(board)
+
+    return chances
+
+
+def alike(rules: naive.Game, chances: naive.Chances, group: Sequence[naive.Permutation]) -> naive.Chances:
+    """The same chances on all images of a board: those on the first in the alphabet, turned back."""
+
+    @cache
+    def turned_back(board: str) -> list[Fraction | float]:
+        first, g = min((naive.turned(board, g), g) for g in group)
+        known = chances(first)
+        return [known[g[cell]] for cell in range(rules.cells)]
+
+    return turned_back
+
+
+def as_array(positions: Positions, rules: naive.Game, chances: naive.Chances) -> np.ndarray:
+    """The chances on the boards of all rows."""
+    return Told(rules, chances).chances(positions.x, positions.o)
+
+
+@cache
+def grader(name: str) -> Grader:
+    return Grader(name, live=True)
+
+
+@cache
+def positions_of(name: str) -> Positions:
+    return Positions(name)
+
+
+POLICIES: dict[str, naive.Chances] = {
+    "random": naive.at_random,
+    "first": naive.first_free,
+    "scattered": scattered(1),
+    "careless": scattered(2, careless=True),
+}
+
+
+def assert_worth(found: Any, rules: naive.Game, chances: naive.Chances) -> None:
+    """A grade has the values of plain recursion."""
+    perfect = naive.result_of(rules, rules.empty)
+    entitled = {"X": perfect, "O": -perfect}
+    worth = {side: naive.worth(rules, side, chances) for side in "XO"}
+    assert found.exact
+    assert found.perfect == perfect
+    for side in "XO":
+        assert found.value[side] == pytest.approx(float(worth[side]), abs=NEAR)
+        assert found.given_away[side] == pytest.approx(float(entitled[side] - worth[side]), abs=NEAR)
+        against = naive.worth(rules, side, chances, naive.at_random)
+        assert found.v_random[side] == pytest.approx(float(against), abs=NEAR)
+    assert found.nash_conv == pytest.approx(float(-sum(worth.values())), abs=NEAR)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", THREES)
+def test_values_are_those_of_plain_recursion(name: str, policy: str) -> None:
+    rules, chances = naive.Game.named(name), POLICIES[policy]
+    assert_worth(grader(name).grade(Told(rules, chances)), rules, chances)
+
+
+@pytest.mark.parametrize("policy", ["scattered", "careless"])
+@pytest.mark.parametrize("name", THREES)
+def test_values_of_arrays_are_those_of_the_same_chances_on_every_image(name: str, policy: str) -> None:
+    rules, positions = naive.Game.named(name), positions_of(name)
+    chances = alike(rules, POLICIES[policy], positions.group)
+    assert_worth(grader(name).grade(as_array(positions, rules, chances)), rules, chances)
+
+
+@given(st.sampled_from(TINY), SEEDS, st.booleans())
+def test_any_chances_have_the_values_of_plain_recursion(name: str, seed: int, careless: bool) -> None:
+    rules, chances = naive.Game.named(name), scattered(seed, careless=careless)
+    assert_worth(grader(name).grade(Told(rules, chances)), rules, chances)
+
+
+@given(st.sampled_from(TINY), SEEDS)
+def test_a_symmetric_player_is_worth_the_same_whether_equal_positions_count_as_one_or_not(name: str, seed: int) -> None:
+    positions = positions_of(name)
+    array = np.random.default_rng(seed).random(positions.legal.shape) * positions.legal
+    policy = Rows(positions, array / array.sum(axis=1, keepdims=True), "array")
+    worths = [worth_of(policy, side) for side in (0, 1)]
+    policy.symmetric = False
+    for side, worth in enumerate(worths):
+        alone = worth_of(policy, side)
+        assert worth.value == pytest.approx(alone.value, abs=NEAR)
+        assert worth.against_random() == pytest.approx(alone.against_random(), abs=NEAR)
+        assert worth.met <= alone.met
+
+
+def assert_result_between(name: str, *chances: naive.Chances) -> None:
+    rules = naive.Game.named(name)
+    x, o = (grader(name).policy(Told(rules, each)) for each in chances)
+    wanted = float(naive.worth(rules, "X", *chances))
+    assert between(x, o) == pytest.approx(wanted, abs=NEAR)
+
+
+@given(st.sampled_from(TINY), SEEDS, SEEDS)
+def test_the_result_between_two_players_is_that_of_plain_recursion(name: str, one: int, other: int) -> None:
+    assert_result_between(name, scattered(one), scattered(other))
+
+
+def test_between_two_players_whoever_claims_a_taken_cell_loses() -> None:
+    assert_result_between("3,3,3", naive.at_random, scattered(1, careless=True))
+
+
+@pytest.mark.parametrize("name", THREES)
+def test_a_perfect_player_gives_nothing_away(name: str) -> None:
+    rules = naive.Game.named(name)
+
+    def perfect(board: str) -> list[float]:
+        best = min(naive.optimal(rules, board))
+        return [float(cell == best) for cell in range(rules.cells)]
+
+    found = grader(name).grade(Told(rules, perfect), "all")
+    assert (found.value, found.given_away, found.nash_conv) == ({"X": 0, "O": 0}, {"X": 0, "O": 0}, 0)
+    assert (found.kept, found.decisive, found.optimal) == (1, 1, 1)
+    assert found.refutations == {}
+    assert found.refutation is None
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("name", [*THREES, "2,4,3", "2,3,2"])
+def test_a_refutation_is_a_shortest_game_in_which_the_player_gets_too_little(
+    name: str, policy: str, symmetric: bool
+) -> None:
+    rules, chances, positions = naive.Game.named(name), POLICIES[policy], positions_of(name)
+    if symmetric:
+        chances = alike(rules, chances, positions.group)
+    player = as_array(positions, rules, chances) if symmetric else Told(rules, chances)
+    found = grader(name).grade(player)
+    entitled = {"X": found.perfect, "O": -(found.perfect or 0)}
+    for side, right in entitled.items():
+        length = naive.shortest_loss(rules, side, chances, right)
+        record = found.refutations.get(side)
+        assert (record and len(record.match.moves)) == length
+        if record is None:
+            continue
+        assert record.tags[side] == found.player
+        match = read_record(str(record), rules=LineRules(parse_game(name))).match
+        board = rules.empty
+        for move in match.moves:
+            own = [g for g in positions.group if naive.turned(board, g) == board] if symmetric else [range(rules.cells)]
+            assert naive.mover(board) != side or any(chances(board)[g[move]] > 0 for g in own)
+            board = naive.claim(board, move)
+        assert match.outcome
+        if naive.over(rules, board):
+            assert naive.result(rules, board, side) < right
+            assert match.outcome.winner == naive.winner(rules, board)
+        else:
+            assert naive.mover(board) == side != match.outcome.winner
+            assert naive.fouls(board, chances)
+    lengths = [len(record.match.moves) for record in found.refutations.values()]
+    assert (found.refutation and len(found.refutation.match.moves)) == min(lengths, default=None)
+
+
+class FirstFree:
+    """A player of the arena, who always makes the same move in a state."""
+
+    name = "first free"
+
+    def choose(self, state: Any) -> int:
+        return int(state.empty[0])
+
+
+def met_by(player: Any, opponent: Any, name: str) -> str | None:
+    """Who wins when the first plays X and the second O."""
+    match: Match[Any] = Match(LineRules(parse_game(name)))
+    while match.to_move:
+        match.play(match.to_move, (player if match.to_move == "X" else opponent).choose(match.state))
+    assert match.outcome
+    return match.outcome.winner
+
+
+def deterministic(name: str) -> dict[str, tuple[Any, Any]]:
+    """Players who always make the same move, as they are graded and as they play."""
+    positions = positions_of(name)
+    found: dict[str, tuple[Any, Any]] = {"first free": (FirstFree(), FirstFree())}
+    rng = np.random.default_rng(3)
+    for number in range(5):
+        moves = np.where(positions.legal, rng.random(positions.legal.shape), -1).argmax(axis=1)
+        found[f"array {number}"] = moves, PolicyPlayer(Rows(positions, moves, "array"), 1)
+    for games in (0, 50, 300):
+        learner = QLearner(positions, 1)
+        learner.train(0, games)
+        found[f"q after {games}"] = learner.policy(), PolicyPlayer(learner.policy(), 1)
+    return found
+
+
+@pytest.mark.parametrize("name", [*THREES, "2,4,3"])
+def test_an_exploiter_gets_from_a_deterministic_player_what_it_promises(name: str) -> None:
+    for graded, playing in deterministic(name).values():
+        best = grader(name).exploiter(graded)
+        value = grader(name).grade(graded).value
+        assert best.value == {"X": -value["O"], "O": -value["X"]}
+        results = {None: 0, "X": 1, "O": -1}
+        assert results[met_by(best, playing, name)] == best.value["X"]
+        assert -results[met_by(playing, best, name)] == best.value["O"]
+
+
+@pytest.mark.parametrize("policy", ["scattered", "careless"])
+@pytest.mark.parametrize("name", THREES)
+def test_an_exploiter_gets_from_any_player_on_average_what_it_promises(name: str, policy: str) -> None:
+    rules, chances, game = naive.Game.named(name), POLICIES[policy], LineRules(parse_game(name))
+    best = exploiter(name, Told(rules, chances), live=True)
+
+    @cache
+    def chosen(board: str) -> list[int]:
+        rows = "/".join(board[i : i + 3] for i in range(0, 9, 3))
+        cell = best.choose(game.decode(rows))
+        return [int(cell == other) for other in range(9)]
+
+    for side in "XO":
+        assert best.value[side] == pytest.approx(float(naive.worth(rules, side, chosen, chances)), abs=NEAR)
+
+
+@pytest.mark.parametrize("name", THREES)
+def test_an_exploiter_of_a_symmetric_player_gets_on_average_what_it_promises(name: str) -> None:
+    rules, positions = naive.Game.named(name), positions_of(name)
+    chances = alike(rules, scattered(4), positions.group)
+    best = grader(name).exploiter(as_array(positions, rules, chances))
+    policy = grader(name).policy(best)
+    opponent = grader(name).policy(Told(rules, chances))
+    assert between(policy, opponent) == pytest.approx(best.value["X"], abs=NEAR)
+    assert -between(opponent, policy) == pytest.approx(best.value["O"], abs=NEAR)
+
+
+def test_an_exploiter_makes_legal_moves_where_the_player_never_goes() -> None:
+    best, rules = exploiter("3,3,3", FirstFree(), live=True), LineRules(parse_game("3,3,3"))
+    for board in naive.open_boards(naive.Game(3, 3, 3)):
+        state = rules.decode("/".join(board[i : i + 3] for i in range(0, 9, 3)))
+        assert best.choose(state) in rules.legal(state)
+
+
+def test_what_is_met_is_what_play_against_the_player_leads_to() -> None:
+    rules = naive.Game(3, 3, 3)
+    found = grade("3,3,3", FirstFree(), live=True)
+    for side in "XO":
+        met, now = 0, {rules.empty}
+        while now:
+            met += len(now)
+            now = {
+                after
+                for board in now
+                for after in naive.children(rules, board)
+                if not naive.over(rules, after)
+                and (naive.mover(board) != side or after == naive.claim(board, board.index(".")))
+            }
+        assert found.met
+        assert found.met[side] == met
+
+
+def test_what_is_met_by_a_symmetric_player_is_counted_up_to_symmetry() -> None:
+    found, positions = grader("3,3,3").grade("oracle"), positions_of("3,3,3")
+    policy = grader("3,3,3").policy("oracle")
+    assert found.met == {side: worth_of(policy, number).met for number, side in enumerate("XO")}
+    assert max(found.met.values()) < len(positions)
+
+
+def test_an_unknown_player_has_no_exploiter() -> None:
+    with pytest.raises(PlayerError):
+        exploiter("3,3,3", "nobody", live=True)
+
+
+def test_values_on_4x4_are_those_of_perfect_and_of_random_play(store4: Path) -> None:
+    with Grader("4,4,4", str(store4)) as four:
+        assert four.positions is not None
+        perfect = four.grade(four.positions.scores.argmax(axis=1))
+        assert (perfect.perfect, perfect.value, perfect.optimal) == (0, {"X": 0, "O": 0}, 1)
+        assert perfect.refutations == {}
+        anyone = four.grade(four.positions.legal / four.positions.legal.sum(axis=1, keepdims=True))
+        assert anyone.v_random
+        assert anyone.v_random["X"] == pytest.approx(-anyone.v_random["O"], abs=NEAR)
+        assert anyone.value["X"] < 0 > anyone.value["O"]
+        for side, record in anyone.refutations.items():
+            assert len(record.match.moves) == (8 if side == "X" else 7)
+            assert record.match.outcome
+            assert record.match.outcome.winner not in (None, side)
