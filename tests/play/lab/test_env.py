@@ -1,0 +1,391 @@
+"""Environments: they show the rules of every game as they are, and are what PettingZoo and Gymnasium ask for."""
+
+import random
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("gymnasium")
+pytest.importorskip("pettingzoo")
+
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from pettingzoo.test import api_test, seed_test
+
+from play.lab.env import OpponentEnv, env, raw_env
+from play.picture import picture
+from play.players.player import PlayerError
+from play.players.roster import Roster
+from solver.errors import BoardError, GameError, StoreError, Ttt4Error
+from solver.games.board_rules import BoardState
+from solver.games.registry import find_game
+
+GAMES = ["3,3,3", "4,4,4", "3,3,3,misere", "cross", "fano", "duel,3,3"]
+"""Among them games with holes, a game in which lines lose, and one in which stones change sides."""
+
+OPPONENTS = [
+    ("4,4,4", "random"),
+    ("3,3,3,misere", "rules"),
+    ("cross", "mcts:20"),
+    ("3,3,3", "oracle:5"),
+    ("duel,3,3", "priority"),
+]
+
+LIBRARY_WARNINGS = [
+    # PettingZoo spares only its own games, by their names, from remarks on what they have in common with ours:
+    "Observation is not a NumPy array",  # it is a dict, because it has a mask
+    "Observation space for each agent probably should be",  # the same
+    "Observation numpy array is all zeros",  # the board is empty when a game begins
+    "Action mask numpy array is all zeros",  # nobody may move when a game is over
+]
+
+
+@contextmanager
+def only_library_warnings() -> Iterator[None]:
+    """Let any warning fail the test, except those that no environment of this kind can avoid."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for message in LIBRARY_WARNINGS:
+            warnings.filterwarnings("ignore", message, UserWarning)
+        yield
+
+
+def planes(name: str, board: BoardState[Any], side: int) -> np.ndarray:
+    """What a side sees, put together from the text of the board."""
+    game, marks = find_game(name).game, find_game(name).marks  # type: ignore[attr-defined]
+    own, other = marks[side], marks[1 - side]
+    squares = [square for square in range(game.rows * game.columns) if not game.holes >> square & 1]
+    seen = np.zeros((game.rows, game.columns, 2), np.int8)
+    for square, mark in zip(squares, str(board.position).replace("/", ""), strict=True):
+        if mark in (own, other):
+            seen[square // game.columns, square % game.columns, (own, other).index(mark)] = 1
+    return seen
+
+
+def mask(name: str, legal: list[int]) -> list[int]:
+    return [int(cell in legal) for cell in range(find_game(name).game.cells)]  # type: ignore[attr-defined]
+
+
+def played(one: OpponentEnv, actions: random.Random, seed: int | None = None) -> list[Any]:
+    """Play a game with legal actions drawn at random: all that was seen of it."""
+    observation, info = one.reset(seed=seed)
+    seen: list[Any] = [(observation, info)]
+    over = False
+    while not over:
+        observation, reward, over, cut, info = one.step(actions.choice(np.flatnonzero(info["action_mask"]).tolist()))
+        seen.append((observation, reward, over, cut, info))
+    return seen
+
+
+@pytest.mark.parametrize("make", [env, raw_env])
+@pytest.mark.parametrize("name", GAMES)
+def test_pettingzoo_accepts_the_environment(make: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with only_library_warnings():
+        api_test(make(name), num_cycles=200)
+        seed_test(lambda: make(name), num_cycles=50)
+
+
+def test_the_spaces_of_both_agents_are_seeded_apart() -> None:
+    both = env("3,3,3")
+    one, other = map(both.observation_space, both.possible_agents)
+    assert one == other
+    assert not {id(part) for part in one.values()} & {id(part) for part in other.values()}
+    assert both.action_space("player_1") is not both.action_space("player_2")
+
+
+@pytest.mark.parametrize(("name", "opponent"), OPPONENTS)
+@pytest.mark.parametrize("side", ["first", "second", "either"])
+def test_gymnasium_accepts_the_environment(
+    name: str, opponent: str, side: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = {"game": name, "opponent": opponent, "side": side, "live": True}
+    with only_library_warnings():
+        one = OpponentEnv(**arguments)
+        one.spec = EnvSpec("ttt4-v0", OpponentEnv, kwargs=arguments)  # with it, more is checked: all modes, and closing
+        check_env(one)
+
+
+@given(st.sampled_from(GAMES), st.randoms(use_true_random=False))
+def test_every_ply_shows_stones_and_legal_moves_and_the_end_its_rewards(name: str, draw: random.Random) -> None:
+    rules, both = find_game(name), env(name)
+    both.reset()
+    state = rules.start()
+    while not rules.outcome(state):
+        mover = state.position.stones % 2
+        assert both.agent_selection == f"player_{mover + 1}"
+        for side, agent in enumerate(both.agents):
+            seen = both.observe(agent)
+            np.testing.assert_array_equal(seen["observation"], planes(name, state, side))
+            assert seen["action_mask"].tolist() == mask(name, rules.legal(state) if side == mover else [])
+        assert set(both.rewards.values()) == {0}
+        assert not any(both.terminations.values())
+        move = draw.choice(rules.legal(state))
+        both.step(move)
+        state = rules.play(state, move)
+    outcome = rules.outcome(state)
+    assert outcome is not None
+    for side, agent in enumerate(both.agents):
+        seen = both.observe(agent)
+        np.testing.assert_array_equal(seen["observation"], planes(name, state, side))
+        assert not seen["action_mask"].any()
+        wanted = 0 if outcome.winner is None else 1 if outcome.winner == rules.sides[side] else -1
+        assert (both.rewards[agent], both.terminations[agent], both.truncations[agent]) == (wanted, True, False)
+    for _ in range(2):
+        both.step(None)
+    assert not both.agents
+
+
+@given(st.sampled_from(GAMES), st.sampled_from([0, 1]), st.integers(0, 1 << 32), st.randoms(use_true_random=False))
+def test_against_an_opponent_the_agent_sees_its_own_turns_only(
+    name: str, side: int, seed: int, draw: random.Random
+) -> None:
+    with OpponentEnv(name, "random", ("first", "second")[side]) as one:
+        rules = one.both.rules
+        observation, info = one.reset(seed=seed)
+        reward, over = 0.0, False
+        while True:
+            state = one.both.board
+            np.testing.assert_array_equal(observation["observation"], planes(name, state, side))
+            assert observation["action_mask"].tolist() == mask(name, rules.legal(state))
+            assert info.keys() == {"action_mask"}
+            np.testing.assert_array_equal(info["action_mask"], observation["action_mask"])
+            assert not np.shares_memory(info["action_mask"], observation["action_mask"])
+            outcome = rules.outcome(state)
+            assert over == (outcome is not None)
+            if outcome:
+                assert reward == (0 if outcome.winner is None else 1 if outcome.winner == rules.marks[side] else -1)
+                return
+            assert (reward, state.position.stones % 2) == (0, side)
+            observation, reward, over, cut, info = one.step(draw.choice(rules.legal(state)))
+            assert cut is False
+
+
+def test_a_cell_after_a_hole_has_the_next_number() -> None:
+    both = env("cross")  # 4x4 without its corners
+    both.reset()
+    for cell in (0, 2, 11):  # b1, a2, c4
+        both.step(cell)
+    seen = both.observe("player_2")
+    assert seen["action_mask"].shape == (12,)
+    assert np.argwhere(seen["observation"]).tolist() == [[0, 1, 1], [1, 0, 0], [3, 2, 1]]
+
+
+@pytest.mark.filterwarnings("ignore:.*Illegal move made")  # PettingZoo says so
+@pytest.mark.parametrize("taken", [4, np.int32(4)])
+def test_an_illegal_move_loses(taken: int) -> None:
+    both = env("3,3,3")
+    both.reset()
+    both.step(4)
+    both.step(taken)
+    assert (both.rewards, both.unwrapped.board.position.stones) == ({"player_1": 0, "player_2": -1}, 1)
+    assert all(both.terminations.values())
+    assert not any(both.observe(agent)["action_mask"].any() for agent in both.agents)
+    for _ in range(2):
+        both.step(None)
+    assert not both.agents
+
+
+def test_without_wrappers_an_illegal_move_is_refused() -> None:
+    both = raw_env("3,3,3")
+    both.reset()
+    both.step(4)
+    with pytest.raises(BoardError, match="cell 'b2' is taken"):
+        both.step(4)
+    assert both.agent_selection == "player_2"
+    assert (both.board.position.stones, both.over) == (1, False)
+
+
+def test_an_action_that_is_no_cell_is_refused() -> None:
+    both, bare = env("3,3,3"), raw_env("3,3,3")
+    both.reset()
+    bare.reset()
+    with OpponentEnv("3,3,3") as one:
+        one.reset(seed=1)
+        for action in (9, -1):
+            with pytest.raises(AssertionError, match="action is not in action space"):
+                both.step(action)
+            with pytest.raises(BoardError, match=f"no cell number {action}"):
+                bare.step(action)
+            with pytest.raises(BoardError, match=f"no cell number {action}"):
+                one.step(action)
+        with pytest.raises(TypeError):
+            one.step(4.0)
+        assert one.step(4)[2] is False
+
+
+def test_against_an_opponent_an_illegal_move_loses_and_says_why() -> None:
+    with OpponentEnv("3,3,3", "random", "second") as one:
+        observation, _ = one.reset(seed=1)
+        taken = int(np.flatnonzero(observation["action_mask"] == 0)[0])
+        after, reward, over, cut, info = one.step(taken)
+        assert (reward, over, cut) == (-1, True, False)
+        assert re.fullmatch(r"cell '..' is taken: choose an empty one", info["illegal"])
+        assert not info["action_mask"].any()
+        np.testing.assert_array_equal(after["observation"], observation["observation"])
+        with pytest.raises(ResetNeeded, match="no game is under way"):
+            one.step(taken)
+        assert "illegal" not in one.reset()[1]
+
+
+def test_in_the_duel_an_empty_cell_out_of_reach_is_illegal() -> None:
+    both = raw_env("duel,3,3")
+    both.reset()
+    both.step(0)
+    both.step(8)
+    with pytest.raises(BoardError, match="b2"):
+        both.step(4)
+    assert both.observe("player_1")["action_mask"].tolist() == mask("duel,3,3", [1, 3])
+
+
+@pytest.mark.parametrize("end", ["no game", "over"])
+def test_a_step_without_a_game_asks_for_a_reset(end: str) -> None:
+    with OpponentEnv("3,3,3", "random") as one:
+        if end == "over":
+            played(one, random.Random(1))
+        with pytest.raises(ResetNeeded, match="call reset"):
+            one.step(0)
+
+
+@pytest.mark.parametrize(("name", "opponent"), OPPONENTS)
+def test_the_same_seed_and_actions_give_the_same_games(name: str, opponent: str) -> None:
+    one, other = (OpponentEnv(name, opponent, "either", live=True) for _ in range(2))
+    played(other, random.Random(0), seed=0)  # what came before a seed does not matter
+    draws = random.Random(7), random.Random(7)
+    for seed in (5, None, None):  # a seed settles the games that follow it too
+        assert data_equivalence(played(one, draws[0], seed), played(other, draws[1], seed), exact=True)
+
+
+def test_the_opponent_is_ready_before_the_first_game_and_forgets_after_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    for name in ("ready", "forget"):
+        monkeypatch.setattr(Roster, name, lambda roster, name=name: calls.append(name))
+    with OpponentEnv("3,3,3", "random") as one:
+        played(one, random.Random(1))
+        played(one, random.Random(1))
+    assert calls == ["ready", "forget", "forget"]
+
+
+def test_other_seeds_give_other_games() -> None:
+    with OpponentEnv("4,4,4", "random", "second") as one:
+        first_moves = {one.reset(seed=seed)[0]["observation"].tobytes() for seed in range(20)}
+        assert len(first_moves) > 5
+        one.reset(seed=1)
+        assert len({one.reset()[0]["observation"].tobytes() for _ in range(20)}) > 5
+
+
+def test_the_side_says_who_begins() -> None:
+    def stones(side: str) -> list[int]:
+        with OpponentEnv("4,4,4", "random", side) as one:
+            return [int(one.reset(seed=seed)[0]["observation"].sum()) for seed in range(40)]
+
+    assert set(stones("first")) == {0}
+    assert set(stones("second")) == {1}
+    assert 8 < sum(stones("either")) < 32
+
+
+class Last:
+    """Takes the last empty cell."""
+
+    def __init__(self, rules: Any, seed: int) -> None:
+        self.rules = rules
+
+    def choose(self, state: Any) -> int:
+        return int(self.rules.legal(state)[-1])
+
+
+class Stubborn(Last):
+    """Takes the first cell, whether it is empty or not."""
+
+    def choose(self, state: Any) -> int:
+        return 0
+
+
+def test_an_opponent_can_be_a_class_or_an_object_of_ones_own() -> None:
+    for opponent in (Last, Last(find_game("3,3,3"), 0)):
+        with OpponentEnv("3,3,3", opponent, "second") as one:
+            observation, _ = one.reset()
+            assert np.argwhere(observation["observation"]).tolist() == [[2, 2, 1]]
+            one.step(0)
+            assert str(one.both.board.position) == "O../.../.XX"
+
+
+def test_an_opponent_that_makes_no_legal_move_is_an_error_of_its_own() -> None:
+    with OpponentEnv("3,3,3", Stubborn) as one:
+        one.reset()
+        with pytest.raises(PlayerError, match="the opponent made no move: cell 'a1' is taken"):
+            one.step(0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [({"opponent": "human"}, PlayerError, "a human can play only at the terminal"),
+     ({"opponent": "nobody"}, PlayerError, "no player 'nobody'"),
+     ({"game": "duel,3,3"}, PlayerError, "only games of lines have the player 'rules'"),
+     ({"game": "5,5"}, GameError, "cannot read game '5,5'"),
+     ({"side": "X"}, Ttt4Error, "no side 'X': choose 'first', 'second', 'either'"),
+     ({"render_mode": "rgb_array"}, Ttt4Error, "no render_mode 'rgb_array': choose None, 'ansi', 'human'")],
+)  # fmt: skip
+def test_what_there_is_not_is_refused_at_once(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        OpponentEnv(**arguments)
+
+
+def test_a_game_without_a_board_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    with pytest.raises(GameError, match="only games on a board have an environment, and nim:Nim is not one"):
+        env("nim:Nim")
+
+
+def test_an_opponent_asks_the_store_until_it_is_closed(store3: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # without a store, the oracle warns that it searches
+        one = OpponentEnv("3,3,3", "oracle", store=str(store3))
+    one.reset()
+    assert one.step(4)[2] is False
+    one.close()
+    one.close()
+    one.reset()
+    with pytest.raises(StoreError, match="was closed"):
+        one.step(0)
+
+
+def test_ansi_returns_the_board_and_human_prints_every_ply(capsys: pytest.CaptureFixture[str]) -> None:
+    both = env("3,3,3", render_mode="ansi")
+    both.reset()
+    both.step(4)
+    assert both.render() == picture(both.unwrapped.rules, both.unwrapped.board)
+    assert capsys.readouterr().out == ""
+    with OpponentEnv("3,3,3", "random", render_mode="human") as one:
+        one.reset(seed=1)
+        one.step(4)
+        boards = capsys.readouterr().out.split("\n\n")
+        assert one.render() is None
+        assert boards[-2:] == [picture(one.both.rules, one.both.board), ""]
+        assert len(boards) == 4
+        assert capsys.readouterr().out.startswith(boards[-2])
+
+
+@pytest.mark.parametrize("make", [raw_env, OpponentEnv])
+def test_rendering_without_a_mode_warns(make: Any) -> None:
+    one = make("3,3,3")
+    one.reset()
+    with pytest.warns(UserWarning, match="choose 'ansi' or 'human'"):
+        assert one.render() is None
+
+
+@pytest.mark.parametrize("missing", ["gymnasium", "pettingzoo"])
+def test_without_the_libraries_one_line_says_what_to_install(missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; import play.lab.env"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert re.match(rf"ImportError: .*{missing}.*: pip install 'ttt4\[rl\]'$", ran.stderr.splitlines()[-1])
