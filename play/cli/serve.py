@@ -37,13 +37,14 @@ def _limit_given(context: click.Context, parameter: click.Parameter, value: floa
     help="Units of work a second for every address, this machine included.  [default: 50, this machine unlimited]",
 )  # fmt: skip
 @click.option("--game", "own", type=RulesType(), multiple=True, metavar="MODULE:NAME", help="Serve a game of your own.")
+@click.option("--run", "runs", multiple=True, metavar="FOLDER", help="Let people play a trained run; repeatable.")
 @store_option
 @live_option
 @time_option
 @command_errors
 def serve(
     host: str, port: int, opening: bool, hosts: tuple[str, ...], limit: float | None, own: tuple[Rules[Any], ...],
-    store: str | None, live: bool, seconds: float,
+    runs: tuple[str, ...], store: str | None, live: bool, seconds: float,
 ) -> None:  # fmt: skip
     """Serve a web page to play, explore and solve puzzles, and an HTTP API, until Ctrl-C.
 
@@ -60,7 +61,7 @@ def serve(
     from play.server.serving import listen, run
 
     listening, address = listen(host, port)
-    app = App(Desk(store, live=live, seconds=seconds, own=own), path, limit=limit, hosts=(host, *hosts))
+    app = App(Desk(store, live=live, seconds=seconds, own=own, runs=runs), path, limit=limit, hosts=(host, *hosts))
     run(app, listening, ready=lambda: _announce(address, store, live), open_at=address if opening else None)
 
 

@@ -147,10 +147,10 @@ export function gameChoice(chosen, onchoice) {
     if (select.value) onchoice(select.value);
     else other.focus();
   }}, h("option", {value: chosen}, described({name: chosen})), h("option", {value: ""}, "Another board \u2026"));
-  const list = () => api("/api/games").then((games) => {
-    const listed = games.some(({name}) => name === chosen) ? games : [{name: chosen}, ...games];
+  const list = () => gamesListed().then((games) => {
+    const all = games.some(({name}) => name === chosen) ? games : [{name: chosen}, ...games];
     const now = select.value;
-    select.replaceChildren(...listed.map((game) => h("option", {value: game.name}, described(game))),
+    select.replaceChildren(...all.map((game) => h("option", {value: game.name}, described(game))),
       h("option", {value: ""}, "Another board \u2026"));
     select.value = now;
   }).catch(() => {});
@@ -158,6 +158,11 @@ export function gameChoice(chosen, onchoice) {
   select.addEventListener("pointerenter", list, {once: true});
   return h("div", {class: "field"}, h("label", {}, h("span", {}, "Game"), select), other);
 }
+
+let listed;
+
+/** Return the games that are listed, which are asked for once. */
+export const gamesListed = () => listed ??= api("/api/games").catch((error) => { listed = null; throw error; });
 
 /** Return what to call a game. */
 export function described({name, about, cells}) {
@@ -180,7 +185,8 @@ const DUEL = /^duel(?:,(\d|1[0-2]),(\d|1[0-2]))?$/;
 /** What is special to games of lines; duel.js has the same for the duel, and more. */
 const LINES = {
   marks: {X: "M2.2 2.2L7.8 7.8M7.8 2.2L2.2 7.8", O: "M5 2a3 3 0 1 0 0 6 3 3 0 1 0 0-6z"},
-  called: (player) => player.replace(/^oracle(:(\d+))?$/, (all, colon, level) => `the oracle${level ? `, level ${level}` : ""}`),
+  called: (player) => player.replace(/^oracle(:(\d+))?$/, (all, colon, level) => `the oracle${level ? `, level ${level}` : ""}`)
+    .replace(/^run:/, "learner "),
 };
 
 const known = new Map();

@@ -1,7 +1,7 @@
 // A new game: against whom, on which side and on which board.
 
 import {
-  Board, api, emptyBoard, failure, findGame, gameChoice, go, h, layout, newId, part, remembered, statusLine,
+  Board, api, emptyBoard, failure, findGame, gameChoice, gamesListed, go, h, layout, newId, part, remembered, statusLine,
 } from "./app.js";
 
 const LEVELS = ["random", "beginner", "beginner", "casual", "casual", "club", "club", "strong", "strong", "expert", "perfect"];
@@ -15,6 +15,7 @@ const LINES = {
 
 export async function show(main, {signal}) {
   const chosen = {game: "4,4,4", opponent: "oracle", level: 3, side: "X", ...remembered.get("settings", {})};
+  let wished = chosen.opponent.startsWith("run:") && chosen.opponent;
   const status = statusLine();
   const left = h("div", {class: "place"}), who = h("div", {class: "setup"}), which = h("div", {class: "setup"});
   const start = h("button", {type: "submit", class: "primary"}, "Start game");
@@ -71,6 +72,15 @@ export async function show(main, {signal}) {
       const now = game.kind.setup ? await part(game.kind.setup) : LINES;
       if (name !== chosen.game) return;
       offer(now);
+      if (!game.kind.setup) gamesListed().then((games) => { // learners come when they are known
+        const runs = games.find((listed) => listed.name === name)?.runs;
+        if (!runs?.length || name !== chosen.game || signal.aborted) return;
+        if (wished && runs.includes(wished)) chosen.opponent = wished;
+        wished = null;
+        const trained = Object.fromEntries(runs.map((run) => [run, {label: `Learner ${run.slice(4)}`}]));
+        offer({...now, machines: {...now.machines, ...trained}});
+        tell();
+      }).catch(() => {});
       board = game.rows ? new Board(game, {onpick: (cell) => startGame(game.names[cell])}) : null;
       left.replaceChildren(board ? board.element : h("p", {}, `${game.name} has no picture: start the game.`));
       if (sized) choice.replaceWith(choice = gameChoice(name, (other) => set({game: other})));

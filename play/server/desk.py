@@ -8,10 +8,10 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from oracle.oracle import Oracle
-from play.players.player import PlayerError, chosen, may_resume, read_player
+from play.players.player import RUN, PlayerError, chosen, may_resume, read_player
 from play.players.roster import Roster, board_of
 from play.puzzles import make_puzzle
 from play.records.json_form import record_from_json
@@ -35,11 +35,16 @@ class Desk:
     """Answers for every game, each from its store if there is one, else by live search."""
 
     def __init__(
-        self, store: str | None = None, *, live: bool = False, seconds: float = 2.0, own: Iterable[Rules[Any]] = ()
-    ) -> None:
-        """Look for stores in the usual places or where named; `own` are the rules of games that only code can name."""
+        self, store: str | None = None, *,
+        live: bool = False, seconds: float = 2.0, own: Iterable[Rules[Any]] = (), runs: Iterable[str] = (),
+    ) -> None:  # fmt: skip
+        """Look for stores in the usual places or where named.
+
+        `own` are the rules of games that only code can name, and `runs` the folders of learners that are served.
+        """
         self.settings = (store, live, seconds)
         self.own = {rules.name: rules for rules in own}
+        self.runs = served_runs(runs)
         self._stored: dict[str, Roster] = {}
         self._searching: OrderedDict[str, Roster] = OrderedDict()
         self._books: dict[str, str] = {}
@@ -100,6 +105,24 @@ class Desk:
         """Return the number of symmetries of a game on a board."""
         return json.dumps(len(self.oracle(game).symmetries))
 
+    def player(self, name: str, rules: Rules[Any]) -> str:
+        """Return a player's name, stripped; raise PlayerError if the game has none such, or none that is served."""
+        name = name.strip()
+        kind = read_player(name).kind
+        if not may_resume(name):
+            raise PlayerError(f"player {shown(name)} is code of your own, which is not served")
+        if kind == "run" and name not in self.runs:
+            raise PlayerError(f"no learner {shown(name)} is served: ttt4-play serve --run FOLDER serves one")
+        if kind == "run" and self.runs[name].game != rules.name:
+            raise PlayerError(f"learner {name!r} has learned {self.runs[name].game}, not {rules.name}")
+        return name
+
+    def behind(self, name: str) -> str | None:
+        """Return the name by which rosters know a player; None for a trained run that is not served any more."""
+        if read_player(name).kind != "run":
+            return name
+        return f"{RUN}{self.runs[name].folder}" if name in self.runs else None
+
     def _rules(self, name: str) -> Rules[Any]:
         if name in self.own:
             return self.own[name]
@@ -142,12 +165,26 @@ def _require_served(name: str, cells: int) -> None:
         raise GameError(f"game {shown(name)} has {cells} cells: at most {LARGEST_BOARD} are served")
 
 
-def served_player(name: str) -> str:
-    """Return a player's name, stripped; raise PlayerError if there is none, or if it is somebody's own code."""
-    read_player(name)
-    if not may_resume(name):
-        raise PlayerError(f"player {shown(name)} is code of your own, which is not served")
-    return name.strip()
+class ServedRun(NamedTuple):
+    """A trained run that the operator serves: its folder, which nobody else needs to know, and its game."""
+
+    folder: str
+    game: str
+
+
+def served_runs(folders: Iterable[str]) -> dict[str, ServedRun]:
+    """Return trained runs by the names under which they are served, `run:NAME`: the last part of the folder."""
+    found: dict[str, ServedRun] = {}
+    for folder in folders:
+        from play.lab.runs import Run  # only now: others do without numpy
+
+        name = f"{RUN}{os.path.basename(os.path.abspath(folder)).strip()}"
+        if name in found:
+            raise PlayerError(f"two runs are called {name!r}: rename a folder")
+        run = Run.open(folder)
+        run.require_trained()
+        found[name] = ServedRun(os.path.abspath(folder), run.game.notation)
+    return found
 
 
 def review_dict(review: Review) -> dict[str, Any]:

@@ -24,6 +24,14 @@ def games_served(desk: Desk) -> list[dict[str, Any]]:
     for name in (*OFFERED, *named):
         game = desk.game(name)
         found.append({**_shape(game), "about": named.get(name, ""), "store": has_store(desk, game)})
+    found += [
+        {**_shape(game), "about": "", "store": has_store(desk, game)}
+        for game in map(desk.game, dict.fromkeys(run.game for run in desk.runs.values()))
+        if game.notation not in (*OFFERED, *named)
+    ]
+    for listed in found:
+        runs = [name for name, run in desk.runs.items() if run.game == listed["name"]]
+        listed.update({"runs": runs} if runs else {})
     return [*found, *({"name": name, "cells": None, "about": "", "store": False} for name in desk.own)]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from play.match import TOOK_BACK
 from play.players.player import PlayerError, read_player, require_player_of
-from play.server.desk import Desk, served_player
+from play.server.desk import Desk
 from play.server.live import LiveMatch
 from play.server.log import ID_BYTES, MOST_MATCHES, Log
 from play.server.problems import Problem, as_problem
@@ -61,7 +61,10 @@ class Machine:
     def choose(self, state: Any) -> int:
         """Return the move that the player with this name makes; called in a thread of its own."""
         rules, matches = self._live.rules, self._matches
-        question = (rules.name, rules.encode(state), self._name, f"{self._live.name} {self._live.version}")
+        player = matches.desk.behind(self._name)
+        if player is None:
+            raise Problem(503, "failed", f"learner {self._name!r} is not served any more")
+        question = (rules.name, rules.encode(state), player, f"{self._live.name} {self._live.version}")
         try:
             if searches(matches.desk, rules, self._name):
                 asked = asyncio.run_coroutine_threadsafe(matches.worker.ask("choice", *question), matches.loop)
@@ -102,7 +105,7 @@ class Matches:
         if unknown:
             sides = ", ".join(rules.sides)
             raise Problem(400, "bad-side", f"no side {sorted(unknown)[0]!r}: the sides are {sides}")
-        named = {side: served_player(players.get(side, "human")) for side in rules.sides}
+        named = {side: self.desk.player(players.get(side, "human"), rules) for side in rules.sides}
         if not any(read_player(name).kind == "human" for name in named.values()):
             raise Problem(400, "bad-player", "no seat is a person's: let at least one player be human")
         if board is not None:
@@ -353,7 +356,7 @@ def has_searcher(desk: Desk, live: LiveMatch) -> bool:
 def searches(desk: Desk, rules: Rules[Any], player: str) -> bool:
     """Tell whether a player of a game has to search for its moves, which takes long."""
     kind = read_player(player).kind
-    return kind in ("search", "mcts") or (kind in ("oracle", "first") and desk.stored(rules) is None)
+    return kind in ("search", "mcts", "run") or (kind in ("oracle", "first") and desk.stored(rules) is None)
 
 
 def no_match(name: str) -> Problem:

@@ -51,6 +51,7 @@ class GameListed(TypedDict):
     scale: NotRequired[Literal["plies", "margin"]]
     about: str
     store: bool
+    runs: NotRequired[list[str]]
 
 
 class StoreFacts(TypedDict):
