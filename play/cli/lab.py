@@ -115,7 +115,7 @@ def grade(
               callback=_number_given,
               help="How far q moves an entry of its table towards what it sees.")  # fmt: skip
 @click.option("--unmasked", is_flag=True, help="Let q find out which cells are taken, by trying.")
-@click.option("--every", type=click.IntRange(1), help="Games between checkpoints.  [default: a fortieth of all]")
+@click.option("--every", type=click.IntRange(1, 10**9), help="Games between checkpoints.  [default: a fortieth of all]")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="Random seed.")
 @click.option("--out", required=True, type=click.Path(file_okay=False), metavar="RUN", help="The run's folder.")
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run, as its config.json says.")

@@ -226,8 +226,9 @@ class Exploiter:
 
 
 def _rounded(value: float) -> float:
-    """Return a value without what adding up chances has left at its end: from -1 to 1, and 0 if it is very near."""
-    return 0.0 if abs(value) < _NEAR else float(min(1.0, max(-1.0, value)))
+    """Return a value without what adding up chances has left at its end, where that shows: at -1, 0 and 1."""
+    whole = round(value)
+    return float(whole) if abs(value - whole) < _NEAR else float(value)
 
 
 def _random(child: np.ndarray) -> np.ndarray:
