@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
 from time import monotonic
+from traceback import format_exception
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from oracle.cli.options import live_option, time_option
 from play.cli.options import game_option
+from play.players.player import PlayerError
 from play.players.roster import lines_of
 from play.terminal.talk import say
 from solver.cli.console import command_errors, store_option
@@ -57,7 +60,9 @@ class ShareType(click.ParamType[float]):
             return value
         if re.fullmatch(r"\d{1,3}(\.\d{1,9})?\s*%", value.strip()) and (share := float(value.strip()[:-1])) <= 100:
             return share / 100
-        return self.fail(f"{value!r} is no share: write 99.5%", param, ctx)
+        if re.fullmatch(r"0?\.\d{1,9}", value.strip()):
+            return float(value)
+        return self.fail(f"{value!r} is no share: write 99.5% or 0.995", param, ctx)
 
 
 def _number_given(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
@@ -71,17 +76,18 @@ def _number_given(context: click.Context, parameter: click.Parameter, value: flo
 @click.argument("player")
 @game_option
 @click.option("--positions", type=PositionsType(),
-              help="Grade the moves in all positions, in one for all that are equal by symmetry, or in N drawn at "
-              "random.  [default: all if that is quick]")  # fmt: skip
+              help="Grade the moves in all positions, in one for all that are equal by symmetry, or in N random ones.  "
+              "[default: all for players that do the same in equal positions, else 20000]")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--traceback", is_flag=True, help="Show where the player's own code fails.")
 @store_option
 @live_option
 @time_option
 @command_errors
 def grade(
-    player: str, rules: Rules[Any], positions: str | int | None, seed: int, as_json: bool, store: str | None,
-    live: bool, seconds: float,
+    player: str, rules: Rules[Any], positions: str | int | None, seed: int, as_json: bool, traceback: bool,
+    store: str | None, live: bool, seconds: float,
 ) -> None:  # fmt: skip
     """Grade a player exactly: what it gives away, and where it errs.
 
@@ -92,8 +98,13 @@ def grade(
     from play.lab.grading import Grader
     from play.lab.report import report_of
 
-    with _talk() as report, Grader(game, store, live=live, seconds=seconds) as grader:
-        found = grader.grade(player, positions, seed, report=report)
+    try:
+        with _talk() as report, Grader(game, store, live=live, seconds=seconds) as grader:
+            found = grader.grade(player, positions, seed, report=report)
+    except PlayerError as error:
+        if traceback and error.__cause__:
+            click.echo("".join(format_exception(error.__cause__)), err=True, nl=False)
+        raise
     if as_json:
         click.echo(json.dumps(found.as_dict()))
     else:
@@ -103,7 +114,9 @@ def grade(
 @click.command()
 @click.option("--player", type=click.Choice(["q", "ntuple"]), default="q", show_default=True, help="The learner.")
 @game_option
-@click.option("--episodes", type=click.IntRange(1, 10**9), help="Games to play.  [default: 600000 or, ntuple, 1000000]")
+@click.option(
+    "--episodes", type=click.IntRange(1, 10**9), help="Games to play.  [default: up to 600000; for ntuple 1000000]"
+)
 @click.option("--until", type=ShareType(),
               help="Stop as soon as the outcome is kept (q: a best move is played) in this share of positions, such as "
               "99.5%. Exit code 1 if that is not reached.")  # fmt: skip
@@ -133,13 +146,13 @@ def train(
     board up to 27 cells. RUN is then a player everywhere, as run:RUN, and ttt4-play curve RUN draws how it learned.
     The same seed gives the same run, whether it was interrupted or not.
     """
-    _refuse_beside_resume(resume)
     game = lines_of(rules, "learners")
     from play.lab.runs import Run
     from play.lab.training import Options, new_run
 
     if resume:
         run = Run.open(out)
+        _require_agreement(run.config)
     else:
         options = Options(v, epsilon, step, unmasked)
         run = new_run(out, player, game, seed, episodes=episodes, until=until, every=every, options=options)
@@ -198,16 +211,17 @@ def _train(run: "Run", store: str | None, *, begin: bool) -> tuple[dict[str, Any
         return training.last, run.digest(), run.config["until"] is not None and not training.reached
 
 
-def _refuse_beside_resume(resume: bool) -> None:
-    """Raise UsageError if an option is given that an interrupted run has in its config."""
+def _require_agreement(config: dict[str, Any]) -> None:
+    """Raise UsageError if an option is given that differs from what an interrupted run has in its config."""
     context = click.get_current_context()
-    if not resume:
-        return
     for parameter in context.command.params:
         name = parameter.name or ""
-        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if given and name not in ("resume", "out", "as_json", "store"):
-            raise click.UsageError(f"{parameter.opts[0]} cannot be changed: the run's config.json has it")
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        given = context.params[name]
+        field, given = ("game", given.name) if name == "rules" else (name, given)
+        if field in config and config[field] != given:
+            raise click.UsageError(f"{parameter.opts[0]} cannot be changed: the run has {config[field]!r}")
 
 
 def _trained(out: str, config: dict[str, Any], last: dict[str, Any], digest: str) -> str:
@@ -261,11 +275,10 @@ def _progress(episodes: int, begun: int) -> Iterator[Callable[[int, dict[str, An
         yield tell
         return
     bar: Any = click.progressbar(
-        length=episodes, label="games", file=sys.stderr, width=10,
+        length=episodes - begun, label="games", file=sys.stderr, width=10,
         item_show_func=lambda metrics: _state(metrics) if metrics else "",
     )  # fmt: skip
     with bar:
-        bar.update(begun)
         at = begun
 
         def tick(games: int, metrics: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ class Share(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A value that was measured in games: the true one, against best replies, may be lower."""
+    """A value that was measured in games: the true one, against best replies, may well be lower."""
 
     value: float
     low: float
@@ -72,6 +72,9 @@ class Grade:
     """By side, a shortest game in which the player gets less than perfect play does."""
     estimates: dict[str, Estimate]
     """By side, how the values were estimated; none if they are exact."""
+
+    why_not_exact: str = ""
+    """Why the values are not exact, if they are not."""
 
     @property
     def exact(self) -> bool:
@@ -131,6 +134,7 @@ class Grade:
             "game": self.game,
             "player": self.player,
             "exact": self.exact,
+            "why_not_exact": self.why_not_exact or None,
             "perfect": self.perfect,
             "value": self.value,
             "given_away": self.given_away,
@@ -146,10 +150,16 @@ class Grade:
             "intervals": self.intervals,
             "invalid": self.shares.invalid if self.shares else None,
             "by_ply": [
-                {"ply": ply, **of_all._asdict(), "decisive": of_decisive._asdict()}
+                {"ply": ply, **_fields(of_all), "decisive": _fields(of_decisive)}
                 for ply, of_all, of_decisive in self.by_ply
             ],
-            "by_class": {kind: share._asdict() for kind, share in self.by_class.items()},
+            "by_class": {kind: _fields(share) for kind, share in self.by_class.items()},
             "refutations": {side: [record.match.rules.write(move) for move in record.match.moves]
                             for side, record in self.refutations.items()},
         }  # fmt: skip
+
+
+def _fields(share: Share) -> dict[str, Any]:
+    """Return a share as JSON has it, its number of positions as a whole number where it is one."""
+    whole = share.positions.is_integer()
+    return {**share._asdict(), "positions": int(share.positions) if whole else share.positions}

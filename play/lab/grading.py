@@ -9,7 +9,7 @@ import numpy as np
 
 from play.arena.meetings import interval, meet
 from play.lab.grades import ALL, CANONICAL, Estimate, Grade
-from play.lab.policies import Policy, PolicyPlayer, Rows, Varies, policy_of
+from play.lab.policies import Drawn, Policy, PolicyPlayer, Rows, Varies, policy_of
 from play.lab.sampling import drawn, images, move_scores, some_of
 from play.lab.shares import Shares
 from play.lab.symmetry import agreement
@@ -33,6 +33,9 @@ GAMES = 200
 
 _LEAST_GAMES = 20
 
+_DRAWS = 8
+"""How often a player that varies is asked about a position, to find out how likely each of its moves is."""
+
 MOST_DRAWN = 5_000_000
 """How many positions may be drawn."""
 
@@ -55,6 +58,7 @@ class _Values(NamedTuple):
     worths: dict[str, Worth]
     estimates: dict[str, Estimate]
     refutations: dict[str, Record]
+    why_not_exact: str = ""
 
 
 def _silent(what: str, share: float) -> None:
@@ -117,8 +121,9 @@ class Grader:
         except (TooLarge, Varies) as error:
             policy.asked_once = policy.asked_once or isinstance(error, Varies)
             games = max(_LEAST_GAMES, min(GAMES, 2 * most // self.game.cells))
-            sides = {side: self._estimated(policy, player, side, games, seed, report) for side in SIDES}
-            known = _Values({}, sides, {})
+            sides = SIDES if self.has_scores else ""
+            estimates = {side: self._estimated(policy, player, side, games, most, seed, report) for side in sides}
+            known = _Values({}, estimates, {}, f"{error}")
         value = {side: each.value for side, each in (known.worths or known.estimates).items()}
         return Grade(
             game=self.game.name,
@@ -132,6 +137,7 @@ class Grader:
             positions=wanted,
             shares=self._shares(policy, wanted, asked, seed, report),
             varies=policy.asked_once,
+            why_not_exact=known.why_not_exact,
             refutations=known.refutations,
         )
 
@@ -139,7 +145,8 @@ class Grader:
         """Return the best response to a player; raise TooLarge or Varies if it cannot be worked out."""
         policy = self.policy(player, seed)
         asked = self.everywhere(policy) if policy.symmetric else None
-        return Exploiter({side: self._worth(policy, side, asked, MOST_MET, _silent) for side in SIDES})
+        worths = {side: self._worth(policy, side, asked, MOST_MET, _silent) for side in SIDES}
+        return Exploiter(worths, self.positions)
 
     def asked_about(self, count: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Return all canonical positions or, given their number, random ones that are the same every time."""
@@ -175,7 +182,8 @@ class Grader:
         if wanted is None and (self.positions is None or most < len(self.positions)):
             return min(SAMPLE, most)
         if wanted is None:
-            return ALL if policy.symmetric else CANONICAL
+            few = self.positions is not None and self.positions.orbit.sum() <= SAMPLE
+            return ALL if policy.symmetric or few else SAMPLE
         if isinstance(wanted, bool) or (not isinstance(wanted, int) and wanted not in (ALL, CANONICAL)):
             raise PlayerError(f"no positions {wanted!r}: all, canonical, or a number of them")
         if isinstance(wanted, int) and not 0 < wanted <= MOST_DRAWN:
@@ -255,28 +263,34 @@ class Grader:
         return oracle.scores if oracle.source == "store" else None
 
     def _estimated(
-        self, policy: Policy, player: Any, side: str, games: int, seed: int, report: Report
+        self, policy: Policy, player: Any, side: str, games: int, most: int, seed: int, report: Report
     ) -> Estimate:  # fmt: skip
-        """Return what the player gets in games against the best opponent that there is."""
-        opponent = "oracle" if self.has_scores else "rules"
-        played = 0
+        """Return the worst that the player gets in games against the best opponents that there are.
+
+        These are the oracle, and whoever answers best what the player did when it was asked once.
+        """
+        opponents: list[Any] = ["oracle"]
+        with suppress(TooLarge, Varies):
+            if policy.asked_once:
+                drawn = Drawn(policy, _DRAWS)
+                opponents.append(Exploiter({side: worth_of(drawn, SIDES.index(side), most // _DRAWS)}, self.positions))
 
         def fresh(rules: Any, seed: int | str) -> PolicyPlayer:
             again = self.policy(player, seed)
             again.asked_once = True
             return PolicyPlayer(again, seed)
 
-        def tick() -> None:
-            nonlocal played
-            played += 1
-            report(f"games as {side}", played / games)
-
         own = player if policy.plays and not isinstance(player, Policy) else fresh
-        pair = (own, opponent) if side == "X" else (opponent, own)
-        met = meet(self.roster, pair, games, swap=False, seed=f"{seed} {side}", after_game=tick)
-        standing = met.first if side == "X" else met.second
-        low, high = interval(standing.points * games, games)
-        return Estimate(2 * standing.points - 1, 2 * low - 1, 2 * high - 1, games, opponent)
+        found = []
+        for opponent in opponents:
+            report(f"games as {side}", 0.0)
+            pair = (own, opponent) if side == "X" else (opponent, own)
+            met = meet(self.roster, pair, games, swap=False, seed=f"{seed} {side}")
+            standing = met.first if side == "X" else met.second
+            low, high = interval(standing.points * games, games)
+            name = opponent if isinstance(opponent, str) else "its exploiter"
+            found.append(Estimate(2 * standing.points - 1, 2 * low - 1, 2 * high - 1, games, name))
+        return min(found)
 
 
 def grade(
@@ -287,7 +301,7 @@ def grade(
 
     `positions` says which positions the shares are of: `all` (each once), `canonical` (one for all that are equal by
     symmetry, once) or a number of them, drawn by `seed`. Without it: all, if the player does the same, up to symmetry,
-    in positions that are equal by symmetry; else the canonical ones; or, where there are too many, 20,000.
+    in positions that are equal by symmetry, or if there are few; else 20,000 random ones.
     """
     with Grader(game, store, live=live) as grader:
         return grader.grade(player, positions, seed)

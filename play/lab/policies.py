@@ -70,8 +70,15 @@ class Policy(ABC):
             raise PlayerError(f"{self.name}: chances are numbers, not {one_line(error)}") from error
         if found.shape != (len(x), self.game.cells):
             raise PlayerError(f"{self.name}: chances have shape {found.shape}, not {(len(x), self.game.cells)}")
-        if len(found) and not (found.min() >= 0 and np.abs(found.sum(axis=1) - 1).max() <= _NEAR):  # or NaN
-            raise PlayerError(f"{self.name}: the chances of a position's moves must be 0 or more, and their sum 1")
+        sums = found.sum(axis=1)
+        wrong = np.flatnonzero(~((found >= 0).all(axis=1) & (np.abs(sums - 1) <= _NEAR)))  # or NaN
+        if len(wrong):
+            row = int(wrong[0])
+            board = str(self.game.at(int(x[row]), int(o[row])))
+            raise PlayerError(
+                f"{self.name}: chances must be 0 or more, and their sum 1; on board {board!r} the least is "
+                f"{found[row].min():.4g}, and the sum {sums[row]:.6g}"
+            )
         return found
 
     @abstractmethod
@@ -227,6 +234,25 @@ def player_of(roster: Roster, who: Contestant | Any, seed: str) -> Any:
         return player
     what = load_own(who) if isinstance(who, str) else who
     return made(what, roster.rules, seed, called(who), methods=_CALLS)
+
+
+class Drawn(Policy):
+    """What a player that varies did on average, when it was asked about each position several times.
+
+    Moves that it made but once are left out, if there are others: they would lead to too many positions.
+    """
+
+    def __init__(self, policy: Policy, draws: int) -> None:
+        """Ask a policy so often."""
+        super().__init__(policy.game, policy.name)
+        self._policy = policy
+        self._draws = draws
+
+    def _asked(self, x: np.ndarray, o: np.ndarray) -> Any:
+        found = np.mean([self._policy.chances(x, o) for _ in range(self._draws)], axis=0)
+        often = np.where(found > 1.5 / self._draws, found, 0.0)
+        found = np.where(often.any(axis=1, keepdims=True), often, found)
+        return found / found.sum(axis=1, keepdims=True)
 
 
 class FirstBest(Policy):

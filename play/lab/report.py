@@ -28,17 +28,19 @@ def report_of(grade: Grade) -> str:
 
 def _values(grade: Grade) -> Iterator[str]:
     sides = list(grade.value)
+    if grade.why_not_exact:
+        yield from _wrapped(f"Values are not exact: {grade.why_not_exact}.")
     if not sides:
+        yield ""
         return
     yield f"{'':19}" + "".join(f"{f'as {side}':>9}" for side in sides)
     away = grade.given_away
-    if away is not None and grade.perfect is not None:
+    if away is not None:
         nash = grade.nash_conv or 0.0
-        about = "" if grade.exact else "about "
-        yield _row("given away", away) + f"   {about}{nash:.4g} in all: NashConv, which is"
-        yield _row("", dict.fromkeys(sides)) + "   twice OpenSpiel's exploitability"
-    how = "exact, against best replies" if grade.exact else "an estimate, not exact"
-    yield _row("result", grade.value) + f"   {how}"
+        yield _row("given away", away) + f"   {'' if grade.exact else 'at least '}{nash:.4g} in all (NashConv)"
+        if grade.exact:
+            yield f"{'exploitability':19}{nash / 2:>9.4g}{'':9}   as OpenSpiel has it: half of NashConv"
+    yield _row("result", grade.value) + f"   {'exact, against best replies' if grade.exact else 'in games, not exact'}"
     if grade.perfect is not None:
         results = [_RESULTS[grade.perfect if side == sides[0] else -grade.perfect] for side in sides]
         yield f"{'perfect play':19}" + "".join(f"{result:>9}" for result in results)
@@ -46,8 +48,8 @@ def _values(grade: Grade) -> Iterator[str]:
         yield _row("against random", grade.v_random) + "   exact, on average"
     for side, estimate in grade.estimates.items():
         yield (
-            f"As {side}: {estimate.games} games against {estimate.opponent}, 95% interval "
-            f"{estimate.low:+.2f} to {estimate.high:+.2f}."
+            f"As {side}: {estimate.games} games against {estimate.opponent}, 95% interval {estimate.low:+.2f} to "
+            f"{estimate.high:+.2f}."
         )
     for side, record in grade.refutations.items():
         moves = [record.match.rules.write(move) for move in record.match.moves]
@@ -75,13 +77,11 @@ def _shares(grade: Grade) -> Iterator[str]:
     yield ""
     for kind, share in grade.by_class.items():
         yield f"  {_CLASSES[kind]:16}{_percent(share.kept)}{_of(share)}"
-    yield from ("", "Outcomes given away by ply, in decisive positions:")
-    worst = max((1 - decisive.kept for _, _, decisive in grade.by_ply if decisive.kept is not None), default=0.0)
-    for ply, _, decisive in grade.by_ply:
-        if decisive.kept is not None:
-            wrong = 1 - decisive.kept
-            bar = "#" * round(_BAR * wrong / worst) if worst else ""
-            yield f"  {ply:2}{decisive.positions:14,.0f}{100 * wrong:9.3f} % {bar}".rstrip()
+    decisive = [(ply, share.positions, 1 - share.kept) for ply, _, share in grade.by_ply if share.kept is not None]
+    worst = max((wrong for _, _, wrong in decisive), default=0.0)
+    yield from ("", "Outcomes given away by ply, in decisive positions:" if worst else "No outcome is given away.")
+    for ply, positions, wrong in decisive if worst else []:
+        yield f"  {ply:2}{positions:14,.0f}{100 * wrong:9.3f} % {'#' * round(_BAR * wrong / worst)}".rstrip()
 
 
 def _which(positions: str | int, count: float) -> str:

@@ -35,7 +35,7 @@ from solver.games.board import require_solvable
 from solver.games.lines import Game, lines_only
 from solver.games.notation import parse_game
 from solver.games.registry import may_be_recorded
-from solver.text import shown
+from solver.text import printable, shown
 
 CONFIG, METRICS, GAMES, STATE = "config.json", "metrics.jsonl", "games.jsonl", "state.npz"
 
@@ -83,7 +83,9 @@ class Run:
             require_sparring(run.config["v"])
         except (ValueError, GameError, PlayerError) as error:
             path = os.path.join(folder, CONFIG)
-            raise RunError(f"{path!r} cannot be used ({shown(error, 100)}): delete {folder} and train again") from error
+            raise RunError(
+                f"{path!r} cannot be used ({printable(str(error))[:100]}): delete {folder} and train again"
+            ) from error
         return run
 
     @cached_property
@@ -189,7 +191,7 @@ class Run:
     def damaged(self, name: str, why: str) -> RunError:
         """Return the error for one of the run's files, to be raised."""
         path = os.path.join(self.folder, name)
-        return RunError(f"{path!r} is damaged ({shown(why, 80)}): delete {self.folder} and train again")
+        return RunError(f"{path!r} is damaged ({printable(why)[:80]}): delete {self.folder} and train again")
 
     def _lines(self, name: str, kind: Any) -> list[dict[str, Any]]:
         """Return the lines of a file; one at the end that was cut off is no line."""

@@ -27,9 +27,15 @@ from solver.index.symmetry import symmetries
 LEARNERS = ("q", "ntuple")
 
 EPISODES = {"q": 600_000, "ntuple": 1_000_000}
-"""How many games a learner plays, unless the user says otherwise."""
+"""How many games a learner plays at most, unless the user says otherwise."""
+
+_GAMES_A_POSITION = 3
+"""A table needs no more, so it plays fewer games on small boards."""
 
 _CHECKPOINTS = 40
+_LEAST_EVERY = {"q": 1, "ntuple": 10_000}
+"""How many games there are between checkpoints at least: grading ntuple takes as long as some thousand games."""
+
 _POSITIONS = 4_000
 """In so many positions a checkpoint is graded where there are too many for all."""
 
@@ -144,7 +150,7 @@ class Training:
         if self.grader.positions is None:
             return None
         other = self.grader.policy(name)
-        return {"X": between(policy, other), "O": -between(other, policy)}
+        return {"X": between(policy, other), "O": 0.0 - between(other, policy)}
 
     def _samples(self, games: int, policy: Policy) -> Iterator[dict[str, Any]]:
         """Play some games to be looked at: against itself, `rules` and `random`."""
@@ -191,8 +197,11 @@ def new_run(
     require_solvable(game)
     if player == "q" and places(game) > MOST:
         raise GameError(f"{game.name} has too many positions for a table: train --player ntuple")
-    episodes = EPISODES[player] if episodes is None else episodes
-    every = max(1, -(-episodes // _CHECKPOINTS)) if every is None else every
+    if episodes is None:
+        episodes = EPISODES[player]
+        if player == "q":
+            episodes = max(2_000, min(episodes, _GAMES_A_POSITION * places(game)))
+    every = max(_LEAST_EVERY[player], -(-episodes // _CHECKPOINTS)) if every is None else every
     config = {
         "format": FORMAT, "player": player, "game": game.notation, "seed": seed, "episodes": episodes, "until": until,
         "every": every, **options._asdict(),

@@ -23,10 +23,11 @@ from solver.games.lines import Game
 from solver.games.registry import rules_of
 from solver.index.symmetry import Symmetry, symmetries
 
-MOST_MET = 4_000_000
-"""How many positions a player may meet, for his value to be worked out."""
+MOST_MET = 10_000_000
+"""How many positions a player may meet, for its value to be worked out: all of 4x4, at about 300 bytes each."""
 
 SIDES = "XO"
+_OTHER = {"X": "O", "O": "X"}
 
 Group = tuple[Symmetry, ...] | None
 """The symmetries under which positions count as equal; None stands for the identity alone."""
@@ -104,6 +105,10 @@ class Worth:
             match.play(match.to_move or "", min(moves, key=moves.__getitem__))
         names = (self.policy.name, "exploiter") if self.side == 0 else ("exploiter", self.policy.name)
         return Record(match, dict(zip(SIDES, names, strict=True)))
+
+    def meets(self, x: int, o: int) -> bool:
+        """Tell whether the player lets a position be."""
+        return self._row(x, o) is not None
 
     def best_replies(self, x: int, o: int) -> list[int]:
         """Return the cells of the opponent's best moves in a position, as far as the player lets it come to that."""
@@ -190,7 +195,12 @@ def worth_of(policy: Policy, side: int, most: int = MOST_MET) -> Worth:
         asked[ply] = policy.chances(x, o)
         return asked[ply] > 0
 
-    return Worth(policy, side, walk(kernel_lines(game, group), MOST_MET, moves), asked, group)
+    try:
+        met = walk(kernel_lines(game, group), MOST_MET, moves)
+    except TooLarge:
+        promise = "" if policy.symmetric else "; symmetric = True, where it is true, leaves fewer"
+        raise TooLarge(f"{policy.name} can meet more than {MOST_MET:,} positions{promise}") from None
+    return Worth(policy, side, met, asked, group)
 
 
 def between(x: Policy, o: Policy) -> float:
@@ -207,22 +217,28 @@ def between(x: Policy, o: Policy) -> float:
 
 
 class Exploiter:
-    """The best response to a player: no opponent does better against him. It is a player itself."""
+    """The best response to a player: no opponent does better against it. It is a player itself."""
 
-    def __init__(self, worths: dict[str, Worth]) -> None:
-        """Know what the player is worth as X and as O."""
+    def __init__(self, worths: dict[str, Worth], positions: Positions | None = None) -> None:
+        """Know what the player is worth as X or as O, or both; play perfectly, by `positions`, where it never gets."""
         self._worths = worths
-        self.name = f"exploiter of {worths['X'].policy.name}"
+        self._positions = positions
+        self.name = f"exploiter of {next(iter(worths.values())).policy.name}"
 
     @property
     def value(self) -> dict[str, float]:
         """The result, on average, that the exploiter has as each side against the player."""
-        return {"X": -self._worths["O"].value, "O": -self._worths["X"].value}
+        return {side: -self._worths[_OTHER[side]].value for side in SIDES if _OTHER[side] in self._worths}
 
     def choose(self, state: Any) -> int:
         """Return the first of the best moves against the player."""
         position = state.position
-        return self._worths["O" if position.stones % 2 == 0 else "X"].best_replies(position.x, position.o)[0]
+        worth = self._worths[_OTHER[SIDES[position.stones % 2]]]
+        if self._positions is None or worth.meets(position.x, position.o):
+            return worth.best_replies(position.x, position.o)[0]
+        rows, symmetry_ids = self._positions.rows(np.array([position.x]), np.array([position.o]))
+        best = int(self._positions.scores[rows[0]].argmax())
+        return self._positions.group[symmetry_ids[0]].index(best)
 
 
 def _rounded(value: float) -> float:

@@ -64,8 +64,8 @@ OPERATIONS = (
     ),
     Operation(
         "POST", "/api/matches", Api.begin,
-        "Begin a match. Players are human, oracle, oracle:0 to oracle:10, first, search, rules and random. The answer "
-        "has a secret token for each person's seat.",
+        "Begin a match. Players are human, oracle, oracle:0 to oracle:10, first, search, rules, random and, if the "
+        "operator serves learners, run:NAME. The answer has a secret token for each person's seat.",
         {201: Seated}, body=Begin, example={"game": "4,4,4", "players": {"X": "human", "O": "oracle:3"}},
         problems=(503,),
     ),

@@ -175,11 +175,15 @@ def test_a_symmetric_player_is_asked_about_canonical_positions_and_counted_for_a
     assert_shares(grader(name).grade(array, "canonical", values=False), rules, alike, boards(name))
 
 
-def test_without_a_word_all_positions_are_asked_about_if_that_is_quick() -> None:
+def test_without_a_word_all_positions_are_asked_about_if_they_are_few_or_the_player_is_symmetric(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rules = twin("3,3,3")
-    assert grader("3,3,3").grade(Told(rules, naive.first_free)).positions == "canonical"
+    assert grader("3,3,3").grade(Told(rules, naive.first_free)).positions == "all"
+    monkeypatch.setattr("play.lab.grading.SAMPLE", 4_000)
+    assert grader("3,3,3").grade(Told(rules, naive.first_free)).positions == 4_000
+    assert grader("3,3,3").grade("rules").positions == 4_000
     assert grader("3,3,3").grade(Told(rules, naive.at_random, symmetric=True)).positions == "all"
-    assert grader("3,3,3").grade("rules").positions == "canonical"
     assert grader("3,3,3").grade("random").positions == "all"
 
 
