@@ -201,6 +201,8 @@ def _train(run: "Run", store: str | None, *, begin: bool) -> tuple[dict[str, Any
     with Training(run, store) as training:
         if begin:
             run.begin()
+        elif training.done:
+            click.echo(f"{run.folder} is finished: nothing is left to train", err=True)
         try:
             with _progress(run.config["episodes"], training.games) as tick:
                 training.train(tick)

@@ -245,7 +245,9 @@ def test_a_run_that_goes_on_cannot_be_asked_for_anything_else(option: list[str],
 
 def test_a_run_that_goes_on_may_be_asked_for_what_it_was_asked_for(copied: Path, play: Any) -> None:
     same = ["--player", "q", "--game", "3,3,3", "--episodes", "2000", "--every", "500", "--seed", "1", "--step", "1"]
-    assert play("train", "--out", copied, "--resume", *same).code == 0
+    ran = play("train", "--out", copied, "--resume", *same)
+    assert ran.code == 0
+    assert "is finished: nothing is left to train" in ran.err
 
 
 def test_a_run_that_goes_on_may_be_printed_as_json_and_graded_by_another_store(
