@@ -95,6 +95,8 @@ def main() -> None:
             some = np.random.default_rng(1).permutation(len(positions))[:50_000]
             x, o = positions.x[some], positions.o[some]
             boards = [oracle.game.at(*cells) for cells in zip(x.tolist(), o.tolist(), strict=True)]
+            if oracle.source != "store":
+                return
             oracle.scores(x, o)
             begun = perf_counter()
             together = oracle.scores(x, o)
