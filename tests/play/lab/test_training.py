@@ -181,7 +181,7 @@ def test_the_command_killed_ten_times_resumes_to_the_same_digest(train: Any, tmp
         time.sleep(rng.uniform(0, 0.1))
         process.kill()
         _, said = process.communicate(timeout=60)
-        assert said == b""
+        assert said in (b"", f"{folder} is finished: nothing is left to train\n".encode())  # before the kill
         kills += process.returncode == -signal.SIGKILL
     ran = subprocess.run([COMMAND, *arguments(folder), "--json"], capture_output=True, text=True, timeout=60)
     assert json.loads(ran.stdout)["digest"] == expected

@@ -1,5 +1,6 @@
 """Bad networks: requests that are late, lost, refused or overtaken never leave a board blank, wrong or stuck."""
 
+import contextlib
 import json
 import re
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from browsing import (
     shows,
     until,
 )
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Error, Page, Route, expect
 from proxy import Proxy
 from web import Served
 
@@ -48,7 +49,8 @@ class Failing:
         elif way == "reset":
             route.abort("connectionreset")
         elif way == "lost":
-            route.fetch()
+            with contextlib.suppress(Error):  # a proxy may lose the answer first
+                route.fetch()
             route.abort("connectionreset")
         elif way == "gateway":
             route.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>")
