@@ -4,23 +4,16 @@ A small position is searched in plain Python, so that a fresh process answers at
 background as soon as somebody asks for more, and takes over when it is there.
 """
 
-import os
-import sys
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from typing import Any
 
 from solver.duel.plain import GLANCE, PlainSearch
 from solver.errors import NotSettled
 from solver.games.board import BoardPosition, cells_of
 from solver.games.duel import Duel, movers
 from solver.index.symmetry import Symmetry
-
-if TYPE_CHECKING:
-    from solver.duel.search import DuelSearch
+from solver.kernels.loading import Loader
 
 COMPILED_CELLS = 62
 """The largest board that compiled code can take."""
@@ -41,26 +34,27 @@ _BONUS = 1.4
 _SLICE = 0.1
 """How many seconds plain Python searches at a time while compiled code is being loaded."""
 
-_ALL: "WeakSet[LiveDuel]" = WeakSet()
-"""Every live search of this process, so that a forked one can renew them."""
 
-
-class LiveDuel:
+class LiveDuel(Loader):
     """A source of scores (solver/source.py) that searches, and remembers what it has proved. Threads may share it."""
 
     name = "search"
+    kernel = "duel/kernels.solve"
+    module = "solver.duel.search"
 
     def __init__(self, game: Duel, group: Sequence[Symmetry], seconds: float, *, compiled: bool = True) -> None:
         """Search `game` for up to `seconds` an answer, treating images under `group` as equal."""
-        self._may_compile = compiled and game.cells <= COMPILED_CELLS
+        super().__init__(may_compile=compiled and game.cells <= COMPILED_CELLS)
         self.game = game
         self.seconds = seconds
         self._group = group
         self._plain = PlainSearch(game)
-        self._compiled: DuelSearch | None = None
-        self._loading: threading.Thread | None = None
-        self._searching = threading.Lock()
-        _ALL.add(self)
+
+    def make(self) -> Any:
+        """Return the compiled search."""
+        from solver.duel.search import DuelSearch  # only now: small answers need none of it
+
+        return DuelSearch(self.game.neighbours, self._group, table_bits=_TABLE_BITS)
 
     def score(self, position: BoardPosition) -> int:
         """Return the margin for the side to move; raise NotSettled if it is not certain in time."""
@@ -110,7 +104,7 @@ class LiveDuel:
             if depth <= GLANCE or self._compiled is None:
                 return self._plain.glance(own, other, min(depth, GLANCE), seed)
             left = self.game.cells - (x | o).bit_count()
-            return self._compiled.think(own, other, min(depth, left), nodes, seed)
+            return int(self._compiled.think(own, other, min(depth, left), nodes, seed))
 
     def scores(self, x: int, o: int, nodes: int) -> tuple[dict[int, int] | None, int]:
         """Return the margin of every move and the nodes it took; None if compiled code needs more than `nodes`."""
@@ -176,53 +170,9 @@ class LiveDuel:
                 if monotonic() > deadline:
                     raise NotSettled("the time is up")
 
-    def load(self) -> None:
-        """Begin to load compiled code in the background, if the board is not too large for it."""
-        if self._loading is None and self._may_compile:
-            self._loading = threading.Thread(target=self._load, daemon=True)
-            self._loading.start()
-
-    def compiled(self, deadline: float) -> Any:
-        """Return the compiled search, when it is there before the deadline; None if not."""
-        self.load()
-        if self._loading and self._compiled is None:
-            self._loading.join(min(max(0.0, deadline - monotonic()), threading.TIMEOUT_MAX))
-        return self._compiled
-
-    def _load(self) -> None:
-        with suppress(ImportError):  # this process was forked while another thread of its parent was importing it
-            self._load_compiled()
-
-    def _load_compiled(self) -> None:
-        import subprocess  # only now, like what follows: small answers need none of it
-
-        from solver.kernels.cache import is_cached
-
-        if not is_cached("duel/kernels.solve"):
-            command = [sys.executable, "-P", "-c", "import solver.duel.search"]
-            quiet = subprocess.DEVNULL
-            with suppress(OSError):  # a process of its own, so that what it compiles is there next time in any case
-                subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True).wait()
-        from solver.duel.search import DuelSearch
-
-        self._compiled = DuelSearch(self.game.neighbours, self._group, table_bits=_TABLE_BITS)
-
     def forget(self) -> None:
         """Forget what was found, so that what follows is as in a new search."""
         with self._searching:
             self._plain.forget()
             if self._compiled:
                 self._compiled.forget()
-
-    def renew(self) -> None:
-        """Forget locks and threads, which a forked process does not have."""
-        self._searching = threading.Lock()
-        self._loading = None
-
-
-def _renew_all() -> None:
-    for live in list(_ALL):
-        live.renew()
-
-
-os.register_at_fork(after_in_child=_renew_all)

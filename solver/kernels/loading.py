@@ -1,0 +1,80 @@
+"""Compiled code that is loaded in the background, while plain Python answers.
+
+Importing numba takes a third of a second, and compiling for the first time some seconds. Nobody waits for
+that who needs only a small answer.
+"""
+
+import os
+import sys
+import threading
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from time import monotonic
+from typing import Any, ClassVar
+from weakref import WeakSet
+
+_ALL: "WeakSet[Loader]" = WeakSet()
+"""Everything in this process that loads compiled code, so that a forked one can renew it."""
+
+
+class Loader(ABC):
+    """What goes on in compiled code as soon as that is there. Threads and forked processes may share it."""
+
+    kernel: ClassVar[str]
+    """The kernel that tells whether the code is cached, such as `duel/kernels.solve`."""
+    module: ClassVar[str]
+    """The module whose import compiles it."""
+
+    def __init__(self, *, may_compile: bool) -> None:
+        """Load nothing yet."""
+        self._may_compile = may_compile
+        self._compiled: Any = None
+        self._loading: threading.Thread | None = None
+        self._searching = threading.Lock()
+        _ALL.add(self)
+
+    @abstractmethod
+    def make(self) -> Any:
+        """Return what searches in compiled code; its module is imported here."""
+
+    def load(self) -> None:
+        """Begin to load compiled code in the background, if it can take the game."""
+        if self._loading is None and self._may_compile:
+            self._loading = threading.Thread(target=self._load, daemon=True)
+            self._loading.start()
+
+    def compiled(self, deadline: float) -> Any:
+        """Return what searches in compiled code, when it is there before the deadline; None if not."""
+        self.load()
+        if self._loading and self._compiled is None:
+            self._loading.join(min(max(0.0, deadline - monotonic()), threading.TIMEOUT_MAX))
+        return self._compiled
+
+    def _load(self) -> None:
+        with suppress(ImportError):  # this process was forked while another thread of its parent was importing it
+            self._load_compiled()
+
+    def _load_compiled(self) -> None:
+        import subprocess  # only now, like what follows: small answers need none of it
+
+        from solver.kernels.cache import is_cached
+
+        if not is_cached(self.kernel):
+            command = [sys.executable, "-P", "-c", f"import {self.module}"]
+            quiet = subprocess.DEVNULL
+            with suppress(OSError):  # a process of its own, so that what it compiles is there next time in any case
+                subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True).wait()
+        self._compiled = self.make()
+
+    def renew(self) -> None:
+        """Forget locks and threads, which a forked process does not have."""
+        self._searching = threading.Lock()
+        self._loading = None
+
+
+def _renew_all() -> None:
+    for loader in list(_ALL):
+        loader.renew()
+
+
+os.register_at_fork(after_in_child=_renew_all)
