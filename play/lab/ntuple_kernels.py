@@ -100,7 +100,8 @@ def _any_move(worth, state, otherwise):
 
 @jit(
     "void(int64, int64, int64, float64, float64, float64, boolean,"
-    " int64[:,::1], int64[:,::1], int64[::1], int32[::1], float32[::1], int32[::1], int64[::1])"
+    " int64[:,::1], int64[:,::1], int64[::1], int32[::1], float32[::1], int32[::1], int64[::1])",
+    allocates=True,
 )
 def play_games(
     seed, start, stop, rate, change, explore, misere, through, powers, origins, slots, weights, hits, played
@@ -142,7 +143,8 @@ def play_games(
 
 @jit(
     "void(int64[::1], int64[::1], boolean,"
-    " int64[:,::1], int64[:,::1], int64[::1], int32[::1], float32[::1], float64[:,::1])"
+    " int64[:,::1], int64[:,::1], int64[::1], int32[::1], float32[::1], float64[:,::1])",
+    allocates=True,
 )
 def rate_moves(x, o, misere, through, powers, origins, slots, weights, worth):
     """Write what each move is worth to the side that makes it, in open positions; -1e18 on taken cells."""

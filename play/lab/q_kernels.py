@@ -125,7 +125,8 @@ def _try_taken(row, child, taken, state):
 
 @jit(
     "void(int64, int64, int64, boolean, int8[::1], int32[:,::1], int8[::1], float32[::1], int32[::1], int32[::1], "
-    "boolean, float64, float64, float32[:,::1], int64[::1])"
+    "boolean, float64, float64, float32[:,::1], int64[::1])",
+    allocates=True,
 )
 def play_games(
     seed, start, count, misere, ply, child, wins, value, visits, taken, by_visits, epsilon, step, opponent, tally

@@ -13,6 +13,7 @@ from solver.kernels.jit import helper  # isort: skip  (it sets numba's cache fol
 import numpy as np  # isort: skip
 from llvmlite import ir  # isort: skip
 from numba import types  # isort: skip
+from numba.core import cgutils  # isort: skip
 from numba.extending import intrinsic  # isort: skip
 
 CHUNK = 7
@@ -82,3 +83,20 @@ lowest = _instruction(lambda builder, mask: builder.cttz(mask, ir.Constant(ir.In
 
 bit_count = _instruction(lambda builder, mask: builder.ctpop(mask))
 """Return the number of set bits."""
+
+
+@intrinsic
+def prefetch(typing_context, array, index):
+    """Ask the processor to bring an element of an array into its cache, for kernels only."""
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        to_read, soon, data_cache = word(0), word(3), word(1)
+        builder.call(function, [pointer, to_read, soon, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
