@@ -3,7 +3,8 @@
 For each kind of game two classes answer them, one from a store and one by live search: solver/kinds.py names them.
 """
 
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 
 class Source(Protocol):
@@ -33,3 +34,53 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Release the file that the source reads, if any; such a source then answers no more questions."""
+
+
+class Reason(Protocol):
+    """Why the outcome of a position is certain although no store has it and no search has come to its end."""
+
+    @property
+    def kind(self) -> str:
+        """A word for it."""
+
+    def as_dict(self, game: Any) -> dict[str, Any]:
+        """Return it as JSON has it."""
+
+    def in_words(self, game: Any) -> str:
+        """Return it as a player understands it."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is seen of an open position that may be too large to settle."""
+
+    scores: list[tuple[int, int]]
+    """Each move and its score, as from `children`; the move to make comes first."""
+    exact: bool
+    outcome: int | None = None
+    """1, 0 or -1 if the side to move certainly wins, draws or loses, even if not every move is known; else None."""
+    reason: Reason | None = None
+    estimates: dict[int, float] = field(default_factory=dict)
+    """The share of points that some moves let the side that makes them expect."""
+    line: tuple[int, ...] = ()
+    """How the search expects the game to go on."""
+    depth: int | None = None
+    """How many plies it looked ahead."""
+    nodes: int | None = None
+
+
+@runtime_checkable
+class Looking(Protocol):
+    """A source that estimates what it cannot settle."""
+
+    def look(self, x: int, o: int, deadline: float) -> Look:
+        """Return what is seen of an open position by the deadline."""
+
+    def move(self, x: int, o: int, deadline: float) -> tuple[int, float]:
+        """Return the move that it would make, and the share of points that it expects of it."""
+
+    def compiled(self, deadline: float) -> Any:
+        """Return what searches in compiled code, which is loaded in the background; None if not there in time."""
+
+    def forget(self) -> None:
+        """Forget what was seen, so that what follows is as in a new source."""

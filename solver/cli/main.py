@@ -2,6 +2,7 @@
 
 import json
 import os
+from time import monotonic
 from typing import Any
 
 import click
@@ -9,10 +10,12 @@ import click
 from solver import __version__
 from solver.cli.console import GameType, command_errors, game_option, store_option
 from solver.cli.progress_line import ProgressLine
+from solver.errors import NotSettled, Ttt4Error
 from solver.folders import find_store, partial_path, store_path
-from solver.games.board import BoardGame, cells_of
+from solver.games.board import DEFAULT_GAME, BoardGame, cells_of
 from solver.games.lines import Game, lines_only
 from solver.games.score import MARGIN
+from solver.proof.progress import Progress
 from solver.store.digests import compared, published_digest
 from solver.store.manifest import Manifest
 from solver.store.store import Store
@@ -180,6 +183,57 @@ def bench(game: BoardGame[Any], as_json: bool) -> None:
         return
     for name, value in results.items():
         click.echo(f"{name:32} {value:,.4g}" if isinstance(value, float) else f"{name:32} {value:,}")
+
+
+@main.command()
+@click.option("--game", type=GameType(solvable=False), default=DEFAULT_GAME, show_default=True,
+              help="Rows, columns, how many in a row, a game's name or file.toml.")  # fmt: skip
+@click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="The proof file to write.")
+@click.option("--time", "seconds", type=click.FloatRange(0, 1e6), default=60.0, show_default=True, metavar="SECONDS",
+              help="How long to look for a proof.")  # fmt: skip
+@command_errors
+def prove(game: BoardGame[Any], out: str | None, seconds: float) -> None:
+    """Prove what the empty board is worth, without a store: also for games too large to solve.
+
+    Looks for a draw: by a pairing of cells, by the weights of the lines, or by a defence against every move.
+    """
+    from solver.certificates.files import write_proof
+    from solver.certificates.prove import prove
+
+    lines, started, line = lines_only(game), monotonic(), ProgressLine()
+    try:
+        proof = prove(lines, lines.at(0, 0), started + seconds, lambda nodes: line(Progress("Searching")))
+    finally:
+        line.clear()
+    if proof is None:
+        raise NotSettled(f"no proof for {game.name} was found in {monotonic() - started:.1f} s")
+    click.echo(proof.in_words())
+    if out:
+        write_proof(out, proof)
+        click.echo(f"{out}: {os.stat(out).st_size:,} bytes")
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a file.")
+@command_errors
+def check(files: tuple[str, ...], as_json: bool) -> None:
+    """Check proof files: each step of each proof, without the code that found it."""
+    from solver.certificates.files import check_file
+
+    worst = 0
+    for path in files:
+        facts: dict[str, Any] = {"file": path}
+        try:
+            proof = check_file(path)
+            facts |= {"holds": True, "game": proof.game.notation, "claim": proof.claim, "plies": proof.plies}
+            text = proof.in_words()
+        except Ttt4Error as error:
+            facts |= {"holds": False, "error": error.kind, "message": str(error)}
+            text, worst = str(error), max(worst, error.exit_code)
+        click.echo(json.dumps(facts) if as_json else f"{path}: {'proved' if facts['holds'] else 'not proved'}: {text}")
+    if worst:
+        click.get_current_context().exit(worst)
 
 
 def _about(manifest: Manifest, *, proved: bool) -> list[tuple[str, str]]:

@@ -1,0 +1,124 @@
+"""Defences found by search: answers with which one side holds the other, as solver/certificates/holding.py reads them.
+
+The search finds, the walk checks: it goes through the positions in plain Python and asks the search for each answer;
+what it was told is the proof. The kernels search whole boards of up to 62 cells.
+"""
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from solver.certificates.holding import BARE, NOT_BARE, Bare, Whole, walk
+from solver.certificates.kernels import (
+    CHUNKS,
+    DEPTHS,
+    GIVEN_UP,
+    LIMIT,
+    MOST_CELLS,
+    MOST_LINES,
+    NODES,
+    ROWS,
+    WORDS,
+    maker_completes,
+    maker_wins,
+)
+from solver.errors import NotSettled
+from solver.games.lines import Game
+from solver.index.symmetry import Symmetry, inverse
+
+import numpy as np  # isort: skip  (after the kernels, which set numba's cache folder)
+
+_TABLE_BITS = 22
+_NODES_AT_ONCE = 1 << 16
+
+OnNodes = Callable[[int], None]
+
+
+def find_defence(game: Game, group: Sequence[Symmetry], deadline: float, on_nodes: OnNodes) -> list[int | None] | None:
+    """Return O's answers on the empty board, None for each usual one; or None for all if no defence is found.
+
+    NotSettled says that time was short. `on_nodes` is told from time to time how many positions were searched.
+    """
+    if game.misere or game.cells > MOST_CELLS or len(game.lines) > MOST_LINES:
+        return None
+    start = Whole(0, 0)
+    search = _Search(game, group, deadline, on_nodes)
+    if not search.holds(start):
+        return None
+    answers: list[int | None] = []
+
+    def ask(position: Whole | Bare, usual: int) -> int:
+        answer = search.answer(position, usual)
+        answers.append(None if answer == usual else answer)
+        return answer
+
+    walk(game, start, group, ask)
+    return answers
+
+
+class _Search:
+    """The kernels with their tables, for one game."""
+
+    def __init__(self, game: Game, group: Sequence[Symmetry], deadline: float, on_nodes: OnNodes) -> None:
+        self._game = game
+        self._deadline = deadline
+        self._on_nodes = on_nodes
+        self._nodes = 0
+        self._work = np.zeros(WORDS, np.int64)
+        self._tables = (
+            np.array(game.lines, np.int64),
+            max(map(int.bit_count, game.lines)),
+            _images(group),
+            _images([inverse(g) for g in group]),
+            np.zeros((2 * DEPTHS, ROWS, MOST_CELLS), np.int64),
+            np.zeros((1 << _TABLE_BITS, 3), np.int64),
+        )
+        self._whole = np.zeros((1 << _TABLE_BITS, 3), np.int64)
+
+    def holds(self, position: Whole | Bare) -> bool:
+        """Tell whether the breaker holds, the maker to move; raise NotSettled if time is short."""
+        if isinstance(position, Bare):
+            return self._run(maker_wins, position.maker, position.free) == 0
+        free = self._game.full & ~(position.maker | position.breaker)
+        if self._run(maker_wins, position.maker, free) == 0:
+            return True
+        return self._run(maker_completes, position.maker, position.breaker, self._game.full, whole=True) == 0
+
+    def answer(self, position: Whole | Bare, usual: int) -> int:
+        """Return an answer with which the breaker holds, the usual one if that does."""
+        if usual == BARE:
+            maker, breaker = position
+            bare = Bare(maker, self._game.full & ~(maker | breaker))
+            return BARE if self.holds(bare) else NOT_BARE
+        free = position.free if isinstance(position, Bare) else self._game.full & ~(position.maker | position.breaker)
+        for cell in [usual, *(cell for cell in range(self._game.cells) if free >> cell & 1 and cell != usual)]:
+            if isinstance(position, Bare):
+                after: Whole | Bare = Bare(position.maker, position.free & ~(1 << cell))
+            else:
+                after = Whole(position.maker, position.breaker | 1 << cell)
+                if any(line >> cell & 1 and not line & ~after.breaker for line in self._game.lines):
+                    return cell
+            if self.holds(after):
+                return cell
+        raise NotSettled("a defence was lost from the table of the search")
+
+    def _run(self, kernel: Callable[..., int], *position: int, whole: bool = False) -> int:
+        while True:
+            self._work[NODES], self._work[LIMIT] = 0, _NODES_AT_ONCE
+            tables = (*self._tables, self._whole) if whole else self._tables
+            found = kernel(*position, 0, *tables, self._work)
+            self._nodes += int(self._work[NODES])
+            self._on_nodes(self._nodes)
+            if found != GIVEN_UP:
+                return found
+            if monotonic() > self._deadline:
+                raise NotSettled(f"{self._game.name} was not settled in time")
+
+
+def _images(group: Sequence[Symmetry]) -> np.ndarray:
+    """Return tables of the image of every eight cells under each symmetry."""
+    tables = np.zeros((len(group), CHUNKS, 256), np.int64)
+    for row, g in enumerate(group):
+        for cell, moved in enumerate(g):
+            chunk, bit = divmod(cell, 8)
+            tables[row, chunk, 1 << bit : 2 << bit] = tables[row, chunk, : 1 << bit] | 1 << moved
+    return tables

@@ -1,0 +1,101 @@
+"""What can be proved of a position without a store: the simplest proof is looked for first."""
+
+from collections.abc import Callable, Iterator
+from time import monotonic
+
+from solver.certificates.draws import draw_certificate
+from solver.certificates.files import DRAW, Defence, Proof, check_proof
+from solver.certificates.strategy import check_strategy
+from solver.certificates.winning import find_strategy
+from solver.errors import NotSettled
+from solver.games.lines import Game
+from solver.games.position import Position
+
+Prover = Callable[[Game, Position, float], Proof | None]
+"""Look for a proof until a deadline (of `time.monotonic`), and check it."""
+
+OnNodes = Callable[[int], None]
+
+_NODES, _TABLE_BITS = 50_000, 22
+"""How many nodes the engine takes for a move of a strategy at first, and how much it remembers."""
+
+_GLANCE, _FIRST_MOVES = 4, 3
+"""How far it looks to choose the first moves to try, and how many there are."""
+
+
+def prove(game: Game, position: Position, deadline: float, on_nodes: OnNodes = lambda nodes: None) -> Proof | None:
+    """Return a proof of what a position is worth, checked; None if none was found by the deadline.
+
+    Tried in order: lines that are dead, pairings and weights; a strategy that wins; on the empty board, a search for a
+    defence; and a strategy again, with what is left of the time.
+    """
+    start = monotonic()
+    for prover, share in provers(on_nodes):
+        proof = prover(game, position, start + share * (deadline - start))
+        if proof:
+            return proof
+    return None
+
+
+def provers(on_nodes: OnNodes) -> Iterator[tuple[Prover, float]]:
+    """Yield the provers, the quickest first, and by which share of the time each has to end."""
+    yield by_certificate, 1.0
+    yield by_strategy, 0.25
+    yield lambda game, position, deadline: by_defence(game, position, deadline, on_nodes), 0.75
+    yield by_strategy, 1.0
+
+
+def by_certificate(game: Game, position: Position, deadline: float) -> Proof | None:
+    """Return a proof of a draw by reasons that need no search."""
+    certificate = draw_certificate(game, position.x, position.o, deadline)
+    if certificate is None:
+        return None
+    proof = Proof(game, position.x, position.o, DRAW, certificate)
+    check_proof(proof)
+    return proof
+
+
+def by_strategy(game: Game, position: Position, deadline: float) -> Proof | None:
+    """Return a proof that the side to move wins, found with the engine, which looks further each time."""
+    from solver.engine import takes
+
+    if not takes(game):
+        return None
+    from solver.engine.engine import Engine  # only now: it loads the kernels
+
+    engine, nodes = Engine(game, table_bits=_TABLE_BITS), _NODES
+    own, their = (position.x, position.o) if position.mover == "X" else (position.o, position.x)
+    firsts = [cell for cell, _ in engine.values(own, their, depth=_GLANCE, most=_FIRST_MOVES)]
+
+    def guide(mine: int, theirs: int) -> int | None:
+        if (mine, theirs) == (own, their):
+            return firsts[0]
+        thought = engine.think(mine, theirs, nodes=nodes, seconds=max(0.0, deadline - monotonic()))
+        return thought.cell if thought.win > 0 else None
+
+    while monotonic() < deadline:
+        strategy = find_strategy(game, own, their, guide, deadline)
+        if strategy:
+            plies = check_strategy(game, position.x, position.o, strategy)
+            return Proof(game, position.x, position.o, f"{position.mover} wins", strategy, plies)
+        firsts.append(firsts.pop(0))
+        nodes *= 2
+    return None
+
+
+def by_defence(game: Game, position: Position, deadline: float, on_nodes: OnNodes) -> Proof | None:
+    """Return a proof of a draw by a defence of O's, on the empty board in normal play.
+
+    It needs no check: the walk that collects its answers is the one that checks them.
+    """
+    if position.stones or game.misere:
+        return None
+    from solver.certificates.breaker import find_defence  # only now: it loads the kernels
+    from solver.index.symmetry import symmetries
+
+    group = symmetries(game)
+    try:
+        answers = find_defence(game, group, deadline, on_nodes)
+    except NotSettled:
+        return None
+    return Proof(game, 0, 0, DRAW, Defence(group, tuple(answers))) if answers is not None else None

@@ -1,0 +1,186 @@
+"""Defences: what a walk accepts is held by minimax, whoever gave the answers; and the search finds those it should."""
+
+from collections.abc import Callable
+from random import Random
+from time import monotonic
+
+import naive
+import pytest
+
+from solver.certificates.breaker import find_defence
+from solver.certificates.holding import BARE, NOT_BARE, Bare, Whole, stripped, undominated, usual_answer, walk
+from solver.certificates.refusals import CheckTooLong, Refuted
+from solver.games.board import cells_of
+from solver.games.lines import Game, grid
+from solver.index.symmetry import Symmetry, symmetries
+
+DRAWS = ["4,4,4", "5,5,5", "4,5,4", "4,6,4", "6,6,5", "6,4,4"]
+WON = ["3,3,2", "4,3,3", "3,4,3", "5,5,3", "5,6,4", "6,6,4"]
+
+
+def quiet(nodes: int) -> None:
+    """Ignore how far a search is."""
+
+
+def random_game(random: Random) -> tuple[Game, naive.Game]:
+    cells = random.randint(5, 9)
+    drawn = {frozenset(random.sample(range(cells), random.randint(2, 4))) for _ in range(random.randint(2, 9))}
+    lines = {line for line in drawn if not any(other < line for other in drawn)}
+    masks = tuple(sorted(sum(1 << cell for cell in line) for line in lines))
+    return Game("random", 1, cells, masks), naive.Game(1, cells, 0, given=frozenset(tuple(sorted(s)) for s in lines))
+
+
+def defence(game: Game) -> list[int | None] | None:
+    return find_defence(game, symmetries(game), monotonic() + 60, quiet)
+
+
+def told(answers: list[int | None]) -> Callable[[Whole | Bare, int], int]:
+    """Answers from a list, with None for the usual one."""
+    left = iter(answers)
+
+    def ask(position: Whole | Bare, usual: int) -> int:
+        answer = next(left, None)
+        return usual if answer is None else answer
+
+    return ask
+
+
+def maker_wins(lines: list[int], maker: int, free: int) -> bool:
+    """Whether a side that is to move completes a line against one that only defends, by trying everything."""
+    if any(not line & ~maker for line in lines):
+        return True
+    lines = [line for line in lines if not line & ~(maker | free)]
+    for cell in cells_of(free) if lines else ():
+        mine, left = maker | 1 << cell, free & ~(1 << cell)
+        if any(not line & ~mine for line in lines):
+            return True
+        if left and all(maker_wins(lines, mine, left & ~(1 << reply)) for reply in cells_of(left)):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_o_holds_x_on_boards_that_are_drawn(name: str) -> None:
+    game = grid(*map(int, name.split(",")))
+    answers = defence(game)
+    assert answers is not None
+    assert walk(game, Whole(0, 0), symmetries(game), told(answers)) > 0
+
+
+@pytest.mark.parametrize("name", WON)
+def test_no_defence_is_found_on_boards_that_x_wins(name: str) -> None:
+    assert defence(grid(*map(int, name.split(",")))) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["5,5,4", "7,4,4"])
+def test_o_needs_threats_or_many_answers_to_hold_x_on_some(name: str) -> None:
+    test_o_holds_x_on_boards_that_are_drawn(name)
+
+
+def test_a_defence_that_is_found_is_one_by_minimax() -> None:
+    random, held, drawn = Random(1), 0, 0
+    for _ in range(400):
+        game, twin = random_game(random)
+        answers = defence(game)
+        draw = naive.score(twin, twin.empty) <= 0
+        assert draw or answers is None, game.lines
+        held, drawn = held + (answers is not None), drawn + draw
+    assert drawn >= held > 0.95 * drawn
+
+
+def test_no_list_of_answers_passes_where_x_wins() -> None:
+    """Answers by lot, some usual and some not: the walk must refute all of them where minimax says that X wins."""
+    random, passed, refuted = Random(2), 0, 0
+    while passed < 150 or refuted < 300:
+        game, twin = random_game(random)
+
+        def ask(position: Whole | Bare, usual: int, cells: int = game.cells) -> int:
+            if usual == BARE:
+                return random.choice([BARE, NOT_BARE])
+            return usual if random.random() < 0.7 else random.randrange(-1, cells + 1)
+
+        try:
+            walk(game, Whole(0, 0), symmetries(game), ask)
+        except Refuted:
+            refuted += 1
+            continue
+        assert naive.score(twin, twin.empty) <= 0, game.lines
+        passed += 1
+
+
+def test_one_answer_changed_refutes_or_leaves_a_defence() -> None:
+    random, refuted = Random(3), 0
+    game = grid(6, 4, 4)
+    answers = defence(game)
+    assert answers is not None
+    for _ in range(12):
+        at = random.randrange(min(len(answers), 300))
+        changed = [*answers[:at], random.randrange(game.cells), *answers[at + 1 :]]
+        try:
+            walk(game, Whole(0, 0), symmetries(game), told(changed))
+        except Refuted:
+            refuted += 1
+    assert refuted > 6
+
+
+def test_what_is_left_out_of_a_bare_position_changes_nothing() -> None:
+    random, settled_seen, shorter = Random(4), 0, 0
+    for _ in range(500):
+        game, _ = random_game(random)
+        cells = list(range(game.cells))
+        random.shuffle(cells)
+        maker = sum(1 << cell for cell in cells[: random.randint(0, 2)])
+        free = sum(1 << cell for cell in cells[2 : random.randint(4, game.cells)])
+        lines = list(game.lines)
+        if any(not line & ~maker for line in lines):
+            continue
+        wins = maker_wins(lines, maker, free)
+        position, settled = stripped(lines, Bare(maker, free))
+        assert not (settled and wins)
+        assert maker_wins(lines, *position) == wins
+        live = [line for line in lines if not line & ~(position.maker | position.free)]
+        best = undominated(live, position.free)
+        settled_seen, shorter = settled_seen + settled, shorter + (len(best) < position.free.bit_count())
+        held_anyway = [cell for cell in cells_of(position.free) if cell not in best]
+        if not wins:
+            continue
+        after = [not answered(lines, position, cell) for cell in best]
+        assert any(after), held_anyway
+    assert settled_seen > 50
+    assert shorter > 50
+
+
+def answered(lines: list[int], position: Bare, cell: int) -> bool:
+    """Whether the breaker holds after the maker claims a cell."""
+    mine, left = position.maker | 1 << cell, position.free & ~(1 << cell)
+    if any(not line & ~mine for line in lines):
+        return False
+    return any(not maker_wins(lines, mine, left & ~(1 << reply)) for reply in cells_of(left)) or not left
+
+
+def test_the_usual_answer_is_the_first_of_the_heaviest_cells() -> None:
+    game = grid(3, 3, 3)
+    assert usual_answer(game.lines, 0, game.full) == game.cell("b2")
+    assert usual_answer(game.lines, 1 << 4, game.full & ~(1 << 4)) == 0
+    assert usual_answer([0b11], 0, 0b1100) == 2
+
+
+def test_permutations_that_are_no_symmetries_are_refused() -> None:
+    game = grid(4, 4, 4)
+    identity = tuple(range(16))
+    swapped: Symmetry = (1, 0, *range(2, 16))
+    for group in ([identity, swapped], [identity, (0,) * 16], [(0, 1)]):
+        with pytest.raises(Refuted, match="no symmetry"):
+            walk(game, Whole(0, 0), group, told([]))
+
+
+def test_a_walk_gives_up_after_so_many_positions() -> None:
+    game = grid(4, 5, 4)
+    with pytest.raises(CheckTooLong):
+        walk(game, Whole(0, 0), symmetries(game), told([]), most=3)
+
+
+def test_misere_games_and_large_boards_are_not_searched() -> None:
+    assert defence(grid(3, 3, 3, misere=True)) is None
+    assert find_defence(grid(15, 15, 5), [tuple(range(225))], monotonic() + 5, quiet) is None

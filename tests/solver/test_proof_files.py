@@ -1,0 +1,258 @@
+"""Proof files: what is written is read and checked again, kept ones hold, and no file of any content does harm."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solver.certificates.draws import draw_certificate
+from solver.certificates.files import DRAW, FORMAT, Defence, Proof, check_file, lines_digest, read_proof, write_proof
+from solver.certificates.prove import prove
+from solver.certificates.refusals import CheckTooLong, ProofDamaged, Refuted
+from solver.certificates.strategy import WAIT, Strategy
+from solver.cli.main import main as solve
+from solver.errors import Ttt4Error
+from solver.games.lines import Game, grid
+
+PROOFS = Path(__file__).parents[2] / "data" / "proofs"
+KEPT = sorted(PROOFS.glob("*.json"))
+LARGEST_KEPT = 1 << 20
+QUICK_BYTES = 5_000
+"""Smaller proofs are checked every time."""
+
+THREES = grid(3, 3, 2)
+Run = Callable[..., Any]
+
+
+def proved(game: Game) -> Proof:
+    proof = prove(game, game.at(0, 0), monotonic() + 60)
+    assert proof is not None
+    return proof
+
+
+def win() -> Proof:
+    """Two in a row on 3x3: the middle, and then any cell beside it."""
+    second = Strategy(0, {}, None)
+    replies = {0: Strategy(1), 1: second}
+    return Proof(THREES, 0, 0, "X wins", Strategy(4, replies, second), 3)
+
+
+def fields_of(proof: Proof, path: Path) -> dict[str, Any]:
+    write_proof(path, proof)
+    fields: dict[str, Any] = json.loads(path.read_text())
+    return fields
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_a_kept_proof_is_of_the_game_in_its_name_and_small(path: Path) -> None:
+    proof = read_proof(path)
+    assert path.stem == proof.game.name.replace(",", "x")
+    assert path.stat().st_size <= LARGEST_KEPT
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, id=p.stem, marks=[] if p.stat().st_size < QUICK_BYTES else [pytest.mark.slow]) for p in KEPT],
+)
+def test_a_kept_proof_holds(path: Path) -> None:
+    check_file(path)
+
+
+@pytest.mark.parametrize("name", ["4,4,4", "7,7,6", "12,20,9", "4,5,4", "6,6,5"])
+def test_a_proof_that_was_written_is_read_as_it_was(name: str, tmp_path: Path) -> None:
+    proof = proved(grid(*map(int, name.split(","))))
+    write_proof(tmp_path / "proof.json", proof)
+    again = check_file(tmp_path / "proof.json")
+    assert (again.game, again.claim, again.in_words()) == (proof.game, DRAW, proof.in_words())
+    if isinstance(proof.evidence, Defence):
+        assert again.evidence == proof.evidence
+
+
+def test_a_strategy_is_written_with_equal_parts_once(tmp_path: Path) -> None:
+    fields = fields_of(win(), tmp_path / "win.json")
+    assert fields["proof"] == {"kind": "strategy", "nodes": [[0, -1], [1, -1], [4, 0, 0, 1, 1, 0]]}
+    assert check_file(tmp_path / "win.json").plies == 3
+
+
+def test_a_claim_that_says_more_than_its_strategy_is_refuted(tmp_path: Path) -> None:
+    good = win()
+    for claim, plies in (("X wins", 2), ("O wins", 3), (DRAW, None)):
+        write_proof(tmp_path / "proof.json", Proof(good.game, 0, 0, claim, good.evidence, plies))
+        with pytest.raises(Refuted):
+            check_file(tmp_path / "proof.json")
+    write_proof(tmp_path / "proof.json", Proof(good.game, 0, 0, "O wins", Strategy(WAIT, {}, good.evidence.other), 9))
+    with pytest.raises(Refuted):
+        check_file(tmp_path / "proof.json")
+
+
+def test_a_win_of_the_side_that_waits_is_claimed_for_that_side(tmp_path: Path) -> None:
+    game = grid(1, 3, 2, misere=True)  # X's second cell is beside the first
+    replies = {0: Strategy(2), 1: Strategy(0), 2: Strategy(0)}
+    write_proof(tmp_path / "proof.json", Proof(game, 0, 0, "O wins", Strategy(WAIT, replies), 3))
+    assert check_file(tmp_path / "proof.json").claim == "O wins"
+    write_proof(tmp_path / "proof.json", Proof(game, 0, 0, "X wins", Strategy(WAIT, replies), 3))
+    with pytest.raises(Refuted):
+        check_file(tmp_path / "proof.json")
+
+
+def test_a_defence_of_o_shows_nothing_of_other_boards_or_in_misere(tmp_path: Path) -> None:
+    proof = proved(grid(4, 5, 4))
+    assert isinstance(proof.evidence, Defence)
+    misere = grid(4, 5, 4, misere=True)
+    for game, x, o in ((proof.game, 1, 2), (misere, 0, 0)):
+        write_proof(tmp_path / "proof.json", Proof(game, x, o, DRAW, proof.evidence))
+        with pytest.raises(Refuted):
+            check_file(tmp_path / "proof.json")
+
+
+def test_a_certificate_of_another_position_is_refuted(tmp_path: Path) -> None:
+    game = grid(5, 5, 5)
+    certificate = draw_certificate(game, 0, 0, monotonic() + 5)
+    assert certificate is not None
+    for x, o in ((0b11, 0), (1, 1), (0b11111, 0b1111 << 5)):
+        write_proof(tmp_path / "proof.json", Proof(game, x, o, DRAW, certificate))
+        with pytest.raises(Refuted):
+            check_file(tmp_path / "proof.json")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "ttt4 proof 0"},
+        {"format": None},
+        {"game": "/etc/passwd.toml"},
+        {"game": "os:system"},
+        {"game": "duel"},
+        {"game": "9,9"},
+        {"game": "4,4,4"},
+        {"game": 7},
+        {"lines_sha256": "0" * 64},
+        {"x": [0, 900]},
+        {"x": [True]},
+        {"x": {}},
+        {"x": [0] * 10_000},
+        {"claim": "X loses"},
+        {"claim": []},
+        {"plies": "3"},
+        {"plies": 10**30, "claim": "X wins", "proof": 1},
+        {"proof": []},
+        {"proof": {"kind": "word"}},
+        {"proof": {"kind": "strategy", "nodes": []}},
+        {"proof": {"kind": "strategy", "nodes": [[1, 0]]}},
+        {"proof": {"kind": "strategy", "nodes": [[1, -1], [2, -1, 3]]}},
+        {"proof": {"kind": "strategy", "nodes": [[1, -1], [2, -1, 3, 1]]}},
+        {"proof": {"kind": "strategy", "nodes": [["1", -1]]}},
+        {"proof": {"kind": "stops"}},
+        {"proof": {"kind": "stops", "x": {"kind": "pairing"}, "o": {"kind": "dead"}}},
+        {"proof": {"kind": "stops", "x": {"kind": "pairing", "pairs": [[1]]}, "o": {"kind": "dead"}}},
+        {"proof": {"kind": "stops", "x": {"kind": "dead", "first": None}, "o": {"kind": "dead"}}},
+        {"proof": {"kind": "defence", "symmetries": [[0, "1"]], "answers": ""}},
+        {"proof": {"kind": "defence", "symmetries": [[0]] * 600, "answers": ""}},
+        {"proof": {"kind": "defence", "symmetries": [], "answers": "+99999999 +99999999"}},
+        {"proof": {"kind": "defence", "symmetries": [], "answers": "1 two"}},
+        {"proof": {"kind": "defence", "symmetries": [], "answers": "+-3"}},
+    ],
+    ids=str,
+)
+def test_a_file_with_a_wrong_field_is_damaged_and_says_so_in_a_line(change: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(fields_of(win(), path) | change))
+    with pytest.raises(ProofDamaged) as refusal:
+        check_file(path)
+    assert str(refusal.value).startswith(f"proof {str(path)!r}")
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 400
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 200_000, b"1" * 9_000, b'{"a":', b"null", b"\x00" * 100])
+def test_a_file_that_is_no_proof_is_damaged(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "proof.json").write_bytes(content)
+    with pytest.raises(ProofDamaged):
+        check_file(tmp_path / "proof.json")
+    for path in (tmp_path, tmp_path / "none.json"):
+        with pytest.raises(ProofDamaged):
+            check_file(path)
+
+
+def test_shared_parts_cannot_make_a_check_endless(tmp_path: Path) -> None:
+    """Each node refers to the one before it in every way: a tree of 30 levels with more branches than can be walked."""
+    game = grid(6, 6, 6)
+    nodes = [[0, -1]]
+    for level in range(1, 30):
+        nodes.append([level, level - 1, *[part for cell in range(30, 36) for part in (cell, level - 1)]])
+    fields = fields_of(win(), tmp_path / "proof.json")
+    fields |= {"game": "6,6,6", "lines_sha256": lines_digest(game), "proof": {"kind": "strategy", "nodes": nodes}}
+    (tmp_path / "proof.json").write_text(json.dumps(fields))
+    with pytest.raises((Refuted, CheckTooLong)):
+        check_file(tmp_path / "proof.json")
+
+
+WORDS = st.sampled_from(["stops", "strategy", "dead"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 40) | st.text(max_size=5) | WORDS,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.sampled_from(["kind", "x", "o", "nodes"]), inner),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from(["x", "o", "claim", "plies", "proof", "game", "lines_sha256"]), JSON)
+def test_a_file_of_any_content_is_proved_or_refused(tmp_path_factory: Any, name: str, value: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    path.write_text(json.dumps(fields_of(win(), path) | {name: value}))
+    try:
+        proof = check_file(path)
+    except Ttt4Error:
+        return
+    assert proof.claim == "X wins"
+
+
+@pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
+def test_a_file_that_is_cut_short_is_damaged(at: float, tmp_path: Path) -> None:
+    path = tmp_path / "proof.json"
+    write_proof(path, proved(grid(4, 5, 4)))
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * at)])
+    with pytest.raises(ProofDamaged):
+        check_file(path)
+
+
+def test_prove_writes_a_file_that_check_proves(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "proof.json"
+    ran = run(solve, "prove", "--game", "7,7,6", "--out", path)
+    assert ran.code == 0
+    assert ran.out.startswith("7,7,6: the empty board is a draw, by a pairing\n")
+    ran = run(solve, "check", path)
+    assert (ran.code, ran.out) == (0, f"{path}: proved: 7,7,6: the empty board is a draw, by a pairing\n")
+    facts = json.loads(run(solve, "check", "--json", path).out)
+    assert facts == {"file": str(path), "holds": True, "game": "7,7,6", "claim": "draw", "plies": None}
+
+
+def test_check_says_of_each_file_whether_it_holds(tmp_path: Path, run: Run) -> None:
+    good, refuted, damaged = (tmp_path / f"{name}.json" for name in ("good", "refuted", "damaged"))
+    write_proof(good, win())
+    write_proof(refuted, Proof(THREES, 0, 0, "X wins", win().evidence, 1))
+    damaged.write_text("{}")
+    ran = run(solve, "check", good, refuted)
+    assert ran.code == 1
+    assert [line.split(": ")[1] for line in ran.out.splitlines()] == ["proved", "not proved"]
+    assert run(solve, "check", good, refuted, damaged).code == 4
+    facts = json.loads(run(solve, "check", "--json", damaged).out)
+    assert (facts["holds"], facts["error"]) == (False, "proof-damaged")
+
+
+def test_prove_says_when_it_finds_nothing(run: Run) -> None:
+    ran = run(solve, "prove", "--game", "3,3,3,misere")
+    assert (ran.code, ran.out) == (1, "")
+    assert "no proof for 3,3,3,misere was found" in ran.err
+
+
+def test_prove_takes_games_of_lines_only(run: Run) -> None:
+    assert run(solve, "prove", "--game", "duel").code == 2
+
+
+def test_the_format_is_named_in_the_first_field(tmp_path: Path) -> None:
+    assert next(iter(fields_of(win(), tmp_path / "proof.json").items())) == ("format", FORMAT)

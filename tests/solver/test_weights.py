@@ -1,0 +1,89 @@
+"""Weights: a sum below one is never won, and the bound is sharp."""
+
+from fractions import Fraction
+from random import Random
+
+import naive
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solver.certificates.checkers import check_weights
+from solver.certificates.pairing import live_lines
+from solver.certificates.weights import weigh
+from solver.games.lines import Game, grid
+
+
+def random_game(random: Random) -> tuple[Game, naive.Game]:
+    cells = random.randint(6, 9)
+    drawn = {frozenset(random.sample(range(cells), random.randint(2, 4))) for _ in range(random.randint(2, 8))}
+    lines = {line for line in drawn if not any(other < line for other in drawn)}
+    masks = tuple(sorted(sum(1 << cell for cell in line) for line in lines))
+    return Game("random", 1, cells, masks), naive.Game(1, cells, 0, given=frozenset(tuple(sorted(s)) for s in lines))
+
+
+def completes_alone(lines: list[int], maker: int, free: int, *, to_move: bool) -> bool:
+    """Whether a side can complete a line against one that only defends, by trying everything."""
+    if any(line & ~maker == 0 for line in lines):
+        return True
+    cells = [1 << cell for cell in range(free.bit_length()) if free >> cell & 1]
+    if not cells:
+        return False
+    if to_move:
+        return any(completes_alone(lines, maker | cell, free ^ cell, to_move=False) for cell in cells)
+    left = [[line for line in lines if not line & cell] for cell in cells]
+    return all(completes_alone(kept, maker, free ^ cell, to_move=True) for kept, cell in zip(left, cells, strict=True))
+
+
+def test_a_side_whose_lines_weigh_too_little_does_not_win_by_minimax() -> None:
+    random, found = Random(6), 0
+    while found < 300:
+        game, twin = random_game(random)
+        board = twin.empty
+        for _ in range(random.randint(0, 4)):
+            children = [child for child in naive.children(twin, board) if not naive.over(twin, child)]
+            board = random.choice(children) if children else board
+        score = naive.score(twin, board)
+        for side in check_weights(game, *naive.masks(board)):
+            assert (score <= 0) if naive.mover(board) == side else (score >= 0)
+            found += 1
+
+
+@given(st.lists(st.sets(st.integers(0, 6), min_size=1, max_size=4), min_size=1, max_size=6), st.booleans())
+def test_weights_that_hold_stop_a_side_even_where_the_other_only_defends(sets: list[set[int]], to_move: bool) -> None:
+    lines = sorted({sum(1 << cell for cell in cells) for cells in sets})
+    if weigh(lines, 0b1111111, to_move=to_move).hold:
+        assert not completes_alone(lines, 0, 0b1111111, to_move=to_move)
+
+
+def test_the_bound_is_sharp() -> None:
+    two = [0b0011, 0b1100]  # the weights are a half and a quarter: the sum is one half, and a move adds a quarter
+    assert weigh(two, 0b1111, to_move=True).hold
+    forks = [0b0011, 0b0101]  # the cell of both adds one half, which makes one: the side completes one of them
+    assert not weigh(forks, 0b0111, to_move=True).hold
+    assert completes_alone(forks, 0, 0b0111, to_move=True)
+    assert weigh(forks, 0b0111, to_move=False).hold
+
+
+def test_the_checker_and_the_finder_come_to_the_same_in_different_ways() -> None:
+    random = Random(7)
+    for _ in range(300):
+        game, twin = random_game(random)
+        board = twin.empty
+        for _ in range(random.randint(0, 5)):
+            children = [child for child in naive.children(twin, board) if not naive.over(twin, child)]
+            board = random.choice(children) if children else board
+        x, o = naive.masks(board)
+        free, mover = game.full & ~(x | o), naive.mover(board)
+        stopped = ""
+        for side, own, their in (("X", x, o), ("O", o, x)):
+            if weigh(live_lines(game, own, their), free, to_move=side == mover).hold:
+                stopped += side
+        assert stopped == check_weights(game, x, o)
+
+
+def test_the_sum_of_4x4_is_ten_sixteenths_and_three_more_for_a_corner() -> None:
+    game = grid(4, 4, 4)
+    weights = weigh(game.lines, game.full, to_move=True)
+    assert Fraction(weights.total, 1 << weights.scale) == Fraction(10, 16)
+    assert Fraction(weights.added, 1 << weights.scale) == Fraction(3, 16)
+    assert check_weights(game, 0, 0) == "XO"
