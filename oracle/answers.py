@@ -32,6 +32,8 @@ class Move(NamedTuple):
     score: int
     best: bool
     """Whether no other move is better, as far as is known."""
+    estimate: float | None = None
+    """The share of points that the side that makes it may expect; None where the outcome is known, or nothing is."""
 
 
 class Analysis(NamedTuple):
@@ -57,7 +59,7 @@ class Analysis(NamedTuple):
     moves: tuple[Move, ...]
     """Every move, best first, equally good ones in the order of the cells; unsettled ones most promising first."""
     mainline: tuple[str, ...]
-    """One way in which the game goes on with best play by both; empty if not every move was settled."""
+    """One way in which the game goes on with best play by both or, if `estimate` is given, as the search expects."""
     mainline_complete: bool
     """Whether the main line goes to the end of the game; false if time ran out."""
     canonical: str
@@ -66,6 +68,17 @@ class Analysis(NamedTuple):
     """`store` or `search`."""
     exact: bool
     """Whether every score above is certain: always from a store, and from a search that ended in time."""
+    estimate: float | None = None
+    """The share of points that the side to move may expect; None where the outcome is known, or nothing is."""
+    depth: int | None = None
+    """How many plies a search that estimates has looked ahead."""
+    nodes: int | None = None
+    """How many positions it has looked at."""
+    proof: dict[str, Any] | None = None
+    """Why the outcome is certain where neither a store nor a finished search says so: `kind`, `text`, and the rest."""
+    threats: dict[str, list[str]] | None = None
+    """On boards too large to solve, the cells of threats (oracle/threats.py): `completes`, `blocks`, `makes_two` and
+    `stops_two`; None elsewhere."""
 
     def as_json(self) -> str:
         """Return the fields as one line of JSON. Moves recur from board to board, so their text is cached."""
@@ -79,7 +92,7 @@ class Analysis(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether it is certain who wins, even if not every move's score is."""
-        return self.exact or self.score > 0
+        return self.over or self.outcome is not None
 
     @property
     def verdict(self) -> str:
@@ -87,9 +100,15 @@ class Analysis(NamedTuple):
         if self.to_move is None:
             return f"the game is over: {f'{self.winner} has won' if self.winner else 'a draw'}"
         if not self.score:
-            return "a draw with best play" if self.exact else "not settled: no forced win was found"
+            return "a draw with best play" if self.outcome else self._unsettled
         winner = self.to_move if self.score > 0 else _OTHER[self.to_move]
         return in_words(self.score, self.plies, self.scale, winner, exact=self.exact)
+
+    @property
+    def _unsettled(self) -> str:
+        if self.estimate is None:
+            return "not settled: no forced win was found"
+        return f"not settled; {in_chances(self.estimate, self.to_move or '')}"
 
 
 @lru_cache(1 << 14)
@@ -103,7 +122,19 @@ def in_words(score: int, plies: int | None, scale: str, winner: str, *, exact: b
         return "a draw"
     if scale == MARGIN:
         return f"{winner} wins by {'' if exact else 'at least '}{abs(score)}"
-    return f"{winner} wins in {'' if exact else 'at most '}{in_moves(plies)}" if plies else f"{winner} has won"
+    if not plies:
+        return f"{winner} has won"
+    return f"{winner} wins in {'' if exact or plies == 1 else 'at most '}{in_moves(plies)}"
+
+
+def percent(estimate: float) -> int:
+    """Return an estimate in percent: never 0 or 100, which would be certain."""
+    return min(99, max(1, round(100 * estimate)))
+
+
+def in_chances(estimate: float, side: str) -> str:
+    """Return the share of points that a side may expect in words: `about 62% of the points for X, an estimate`."""
+    return f"about {percent(estimate)}% of the points for {side}, an estimate"
 
 
 def in_moves(plies: int) -> str:

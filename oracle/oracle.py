@@ -3,27 +3,30 @@
 Win soonest, lose latest (or, where cells are counted, by the most and by the least): a move is best if no other has a
 better score. Among equally good moves the oracle itself makes the one that leaves the smallest share of safe replies;
 among those, the most promising one by the game's own measure (`promise`); and then the first on the canonical board. A
-turned board gets the turned move.
+turned board gets the turned move. Of boards too large to solve it proves what it can, and estimates the rest.
 """
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from oracle.answers import Analysis, Move
+from oracle.threats import threats_of
 from solver.advice import build_command
 from solver.errors import BoardError, GameError, NotSettled, StoreDamaged, StoreError
 from solver.folders import find_store, is_named, store_path
 from solver.games.board import DEFAULT_GAME, Board, BoardGame, BoardPosition, require_solvable
 from solver.games.board_text import as_position
 from solver.games.notation import parse_game
+from solver.games.position import Position
 from solver.games.score import outcome_of
 from solver.index.symmetry import STEPS, Symmetry, inverse
 from solver.kinds import kind_of
+from solver.source import Look, Looking
 from solver.store.store import Store
 
 if TYPE_CHECKING:
@@ -64,7 +67,7 @@ class Oracle:
 
         If the store is named, here or by TTT4_STORE, and is not there, StoreMissing is raised; if there is none in
         the usual places, Python warns once. With `live` no store is opened. A live search takes up to `seconds`
-        for an answer.
+        for an answer. A board too large to solve has no store: what is not proved there is an estimate.
         """
         self.game = parse_game(game) if isinstance(game, str) else game
         self.seconds = seconds
@@ -79,6 +82,7 @@ class Oracle:
                 warnings.warn(searching_live(self.game), SearchingLive, stacklevel=2)
             self._index = kind.index(self.game, _group(self.game, seconds))
             self._source = kind.search(self.game, self._index.group, seconds)
+        self._looking = self._source if isinstance(self._source, Looking) else None
         self._lines: dict[tuple[int, int], tuple[int, ...]] = {}
         self._choices: dict[tuple[int, int], tuple[int, int]] = {}
         self._many: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
@@ -99,6 +103,16 @@ class Oracle:
         self._source.close()
         self._many = None
 
+    def load(self, deadline: float = 0.0) -> None:
+        """Begin to load what the search of a large board takes, and wait for it until then."""
+        if self._looking:
+            self._looking.compiled(deadline)
+
+    def forget(self) -> None:
+        """Forget what the search of a large board has seen."""
+        if self._looking:
+            self._looking.forget()
+
     def __repr__(self) -> str:
         where = "by search" if self.source == "search" else f"{self.source} {self.path!r}"
         return f"<Oracle of {self.game.name}, {where}>"
@@ -107,6 +121,11 @@ class Oracle:
     def source(self) -> str:
         """Where answers come from: `store`, `search`, or `book`, a store of the first moves, and search beyond."""
         return self._source.name
+
+    @property
+    def estimates(self) -> bool:
+        """Whether the board is too large to settle, so that answers have estimates where nothing is proved."""
+        return self._looking is not None
 
     def knows(self, position: BoardPosition) -> bool:
         """Tell whether the store has every move of a position: a book has only the first ones of a game."""
@@ -151,13 +170,18 @@ class Oracle:
             self._many = scores_of_many(self.game, self._source)
         return self._many(x, o)
 
-    def analysis(self, board: Board) -> Analysis:
-        """Return all that is known of a position: its outcome, every move's, and how the game goes on."""
+    def analysis(self, board: Board, seconds: float | None = None) -> Analysis:
+        """Return all that is known of a position: its outcome, every move's, and how the game goes on.
+
+        A live search takes up to `seconds`, if they are given and fewer than the oracle's own.
+        """
         position = as_position(self.game, board)
         over = position.score_if_over()
         if over is not None:
             return self._finished(position, over)
-        deadline = self._source.deadline()
+        deadline = self._source.deadline() - (0 if seconds is None else max(0, self.seconds - seconds))
+        if self._looking:
+            return self._estimated(position, self._looking.look(position.x, position.o, deadline), deadline)
         scores, exact = self._source.children(position.x, position.o, deadline)
         best = max([score for _, score in scores])
         empty = self.game.cells - position.stones
@@ -191,14 +215,69 @@ class Oracle:
             exact=exact,
         )
 
+    def _estimated(self, position: BoardPosition, look: Look, deadline: float) -> Analysis:
+        """Return what is known of a position that may be too large to settle, and estimates of the rest."""
+        empty = self.game.cells - position.stones
+        best = max([score for _, score in look.scores])
+        estimates = look.estimates if look.depth != 0 else {}  # a search that saw nothing has nothing to say
+        outcome = (best > 0) - (best < 0) if look.exact or best > 0 else look.outcome
+        moves = [
+            self._move(cell, score, empty, look.exact, score == best and (look.exact or score > 0))._replace(
+                estimate=estimates.get(cell)
+            )
+            for cell, score in look.scores
+        ]
+        moves.sort(key=_promise, reverse=True)
+        why, line, (x, o, _) = look.reason, look.line, self._index.canonical(position.x, position.o)
+        if look.exact and not why:
+            with suppress(NotSettled):
+                first = next(cell for cell, score in look.scores if score == best)
+                line = self._line(position.x, position.o, best, first, deadline)
+        return Analysis(
+            game=self.game.name,
+            board=str(position),
+            to_move=position.mover,
+            over=False,
+            winner=None,
+            outcome=None if outcome is None else outcome_of(outcome),
+            plies=self.game.plies_left(best, empty),
+            score=best,
+            scale=self.game.scale,
+            best=tuple([move.move for move in moves if move.best]),
+            moves=tuple(moves),
+            mainline=tuple([self._cells[cell][0] for cell in line]),
+            mainline_complete=self._ends(position, line),
+            canonical=str(self.game.at(x, o)),
+            source="search",
+            exact=look.exact,
+            estimate=max(estimates.values(), default=None),
+            depth=look.depth or None,
+            nodes=look.nodes if look.depth else None,
+            proof={**why.as_dict(self.game), "text": why.in_words(self.game)} if why else None,
+            threats=threats_of(position) if isinstance(position, Position) else None,
+        )
+
+    def _ends(self, position: BoardPosition, line: Sequence[int]) -> bool:
+        """Tell whether moves lead to the end of the game."""
+        for cell in line:
+            position = position.play(cell)
+        return position.over
+
     def best_move(self, board: Board) -> Move:
         """Return the move that the oracle makes: among the best moves, the one that leaves the fewest safe replies.
 
-        If a live search has too little time, it is the most promising move; `best` says whether it is certain.
+        If a live search has too little time, it is the most promising move; `best` says whether it is certain. On a
+        board too large to solve it is the strongest move found, with its `estimate`, and certain if it ends the game.
         """
         position = as_position(self.game, board)
         if position.over:
             raise BoardError(f"board {str(position)!r} has no move: the game is over")
+        if self._looking:
+            cell, share = self._looking.move(position.x, position.o, self._source.deadline())
+            over = position.play(cell).score_if_over()
+            if over is not None:
+                return self._move(cell, -over, self.game.cells - position.stones, True, over < 0)
+            return Move(*self._cells[cell], None, None, 0, False, share)
         x, o, g = self._index.canonical(position.x, position.o)
         cell, score, exact = self._choice(x, o)
         empty = self.game.cells - position.stones
@@ -305,6 +384,10 @@ def _move(
 
 def _score(move: Move) -> int:
     return move.score
+
+
+def _promise(move: Move) -> tuple[int, float]:
+    return move.score, -1.0 if move.estimate is None else move.estimate
 
 
 def _group(game: BoardGame[Any], seconds: float) -> tuple[Symmetry, ...]:

@@ -4,18 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from oracle.cli.drawing import draw
+from oracle.cli.large import Notes
 from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules
 
 
-def picture(rules: Rules[Any], state: Any, notes: Mapping[int, str] | None = None) -> str:
+def picture(rules: Rules[Any], state: Any, notes: Mapping[int, str] | None = None, large: Notes | None = None) -> str:
     """Return a state drawn, with notes in the cells of some moves; games without a picture show their text.
 
     On a board the last move is in brackets, and the lines that ended the game are starred. Where tiles are counted,
-    their numbers stand below.
+    their numbers stand below. `large` has the notes of a large board instead.
     """
     if not isinstance(rules, BoardRules):
         return rules.encode(state)
     ended = state.position.ending() if state.outcome else ()
-    drawn = draw(state.position, notes or {}, ended, None if ended else state.last, rules.marks)
+    drawn = draw(state.position, notes or {}, ended, None if ended else state.last, rules.marks, large)
     return f"{drawn}\n\n{count}" if (count := state.position.count()) else drawn

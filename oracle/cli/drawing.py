@@ -6,7 +6,7 @@
      3  -2   -2   -2
 
 Verdicts are for the side to move: `+n` wins in n plies, `=` draws, `-n` loses in n plies. In games that are counted,
-`+n` wins by n and `-n` loses by n.
+`+n` wins by n and `-n` loses by n. Boards too large to solve have other notes (oracle/cli/large.py).
 """
 
 from collections.abc import Collection, Mapping
@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 import click
 
 from oracle.answers import Analysis, Move
+from oracle.cli.large import Notes, is_large, notes_of
 from solver.games.board import BoardPosition, column_name
 from solver.games.score import MARGIN
 
@@ -24,19 +25,24 @@ _LOOKS = {"X": _FIRST, "O": _SECOND, "R": _RED, "G": _GREEN}
 letters differ anyway."""
 
 
+_COLUMNS = 80
+"""How wide a terminal is."""
+
+
 def draw(
     position: BoardPosition, notes: Mapping[int, str], starred: Collection[int] = (), bracketed: int | None = None,
-    marks: str = "",
+    marks: str = "", large: Notes | None = None,
 ) -> str:  # fmt: skip
     """Return the board with its rows and columns named, notes in empty cells, some cells starred, one in brackets.
 
     Holes are blank, and a row or column of holes has no name. `marks` are those of the side that began and the other,
-    if they are not the game's own.
+    if they are not the game's own. `large` has the notes of a large board instead of the others.
     """
     game = position.game
     marks = marks or game.marks
-    width = max([len(note) for note in notes.values()] + [len(column_name(game.columns - 1))]) + 3
+    texts, stars, promising, signs = large or Notes(notes, frozenset(starred))
     label = len(str(game.rows)) + 1
+    width = _width(game.columns, label, texts)
     named = {square % game.columns for square in game.squares}
     names = (column_name(column) if column in named else "" for column in range(game.columns))
     lines = [" " * (label + 2) + "".join(f"{name:{width}}" for name in names).rstrip()]
@@ -48,10 +54,12 @@ def draw(
                 drawn += " " * width
                 continue
             number = str(row + 1)
-            text = _cell(position, cell, notes.get(cell, "."), cell in starred, marks)
-            tail = "]" if cell == bracketed else "*" if cell in starred else ""
-            drawn = (drawn[:-1] + "[" if cell == bracketed else drawn) + text + tail
-            drawn += " " * (width - len(click.unstyle(text)) - len(tail))
+            text = _cell(position, cell, texts.get(cell, "."), cell in stars or cell == promising, marks)
+            around = "[]" if cell == bracketed else "()" if cell == promising else ""
+            tail = around[1:] if cell == bracketed else "*" if cell in stars else signs.get(cell, "") + around[1:]
+            room = width - len(click.unstyle(text))
+            drawn = drawn[:-1] + around[0] if around and drawn.endswith(" ") else drawn
+            drawn += f"{text}{tail[:room]:{room}}"
         lines.append(f"{number:>{label}} {drawn}".rstrip())
     return "\n".join(lines)
 
@@ -60,6 +68,8 @@ def draw_verdicts(position: BoardPosition, analysis: Analysis) -> str:
     """Return the board with each move's verdict, the best ones starred; or with the lines that ended the game."""
     if analysis.over:
         return draw(position, {}, position.ending())
+    if is_large(analysis):
+        return draw(position, {}, large=notes_of(analysis))
     return draw(position, verdicts(analysis), [move.cell for move in analysis.moves if move.best])
 
 
@@ -82,6 +92,15 @@ def verdict(move: Move, scale: str) -> str:
     if not move.score:
         return "=" if move.outcome else "?"
     return f"{'+' if move.score > 0 else '-'}{abs(move.score) if scale == MARGIN else move.plies}"
+
+
+def _width(columns: int, label: int, notes: Mapping[int, str]) -> int:
+    """Return how wide a cell is drawn: roomy, unless a terminal is wide enough only for less."""
+    longest = max([len(note) for note in notes.values()] + [len(column_name(columns - 1))])
+    for width in (longest + 3, longest + 2, max(3, longest + 1)):
+        if label + 1 + width * columns <= _COLUMNS:
+            return width
+    return longest + 3
 
 
 def _cell(position: BoardPosition, cell: int, note: str, starred: bool, marks: str) -> str:

@@ -4,15 +4,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import click
 
-from oracle.answers import Analysis
-from oracle.cli.drawing import draw_verdicts, legend
 from oracle.cli.options import any_game_option, live_option, time_option
+from oracle.cli.page import page
+from oracle.cli.why import why
 from oracle.oracle import Oracle
 from solver import __version__
 from solver.cli.console import CUT_OFF, command_errors, plain_where_asked, store_option
@@ -20,12 +19,8 @@ from solver.cli.streams import require_open
 from solver.errors import BoardError, Ttt4Error
 from solver.games.board import BoardGame
 from solver.games.board_text import after_moves, parse
-from solver.games.position import Position
 
 _LONGEST_LINE = 1 << 20
-
-_PROMISING = 3
-"""How many moves are named if none is known to be best."""
 
 
 class _BoardCommand(click.Command):
@@ -45,6 +40,7 @@ class _BoardCommand(click.Command):
 @store_option
 @live_option
 @time_option
+@click.option("--why", "reason", is_flag=True, help="Say why too: the proof, if there is one. JSON always has it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.version_option(__version__, prog_name="ttt4-query")
 @command_errors
@@ -55,6 +51,7 @@ def main(
     store: str | None,
     live: bool,
     seconds: float,
+    reason: bool,
     as_json: bool,
 ) -> None:
     """Say who wins from BOARD with best play, how soon, and what every move leads to.
@@ -78,7 +75,9 @@ def main(
             if position is None:
                 sys.exit(_answer_lines(oracle))
             analysis = oracle.analysis(position)
-            click.echo(analysis.as_json() if as_json else _page(oracle, position, analysis))
+            click.echo(analysis.as_json() if as_json else page(oracle, position, analysis))
+            if reason and not as_json:
+                click.echo(f"\n{why(position, analysis)}")
             if not analysis.settled:
                 sys.exit(1)
     except Ttt4Error as error:
@@ -117,39 +116,3 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
 
 def _error_json(error: Ttt4Error, board: str | None) -> str:
     return json.dumps({"error": error.kind, "message": str(error), "board": board})
-
-
-def _page(oracle: Oracle, position: Position, analysis: Analysis) -> str:
-    said: list[str] = [draw_verdicts(position, analysis), ""]
-    if analysis.over:
-        said.append(f"{analysis.verdict[0].upper()}{analysis.verdict[1:]}.")
-    else:
-        cut = () if analysis.mainline_complete else ("... (cut short by --time)",)
-        said.append(f"{analysis.to_move} to move: {analysis.verdict}.")
-        if analysis.best:
-            said.append(_listed("Best", analysis.best))
-        else:
-            said.append(_listed("Promising", [move.move for move in analysis.moves[:_PROMISING]]))
-        if analysis.mainline:
-            said.append(_listed("Main line", [*analysis.mainline, *cut]))
-        said += [
-            "",
-            f"For {analysis.to_move}: {legend(analysis.scale)}, * best"
-            + (", ? not settled." if not analysis.exact else "."),
-        ]
-    return "\n".join([*said, _origin(oracle, analysis)])
-
-
-def _listed(title: str, moves: Sequence[str]) -> str:
-    return click.wrap_text(" ".join(moves), 79, f"{title:10} ", " " * 11)
-
-
-def _origin(oracle: Oracle, analysis: Analysis) -> str:
-    if analysis.source == "store":
-        with suppress(OSError):  # somebody deleted the current folder
-            path = os.path.relpath(oracle.path)
-            return f"From the store {oracle.path if path.startswith(os.pardir) else path}."
-        return f"From the store {oracle.path}."
-    if analysis.exact:
-        return "From a live search: exact."
-    return f"From a live search, not finished in {oracle.seconds:g} s: allow more with --time."

@@ -6,7 +6,11 @@ import {
 } from "./app.js";
 
 const answers = new Map();
+const estimated = new Map(); // what was last said of positions that are not settled: enough for the graph
 const MOST_KEPT = 5000;
+
+/** Boards with more cells are hardly ever settled. */
+const SETTLED = 27;
 
 export async function show(main, {parts, query, signal}) {
   const name = parts[0] || "4,4,4";
@@ -22,7 +26,9 @@ export async function show(main, {parts, query, signal}) {
     if (at < 0) at = 0;
     else path = all;
   } else if (history.state?.path) ({path, at} = history.state);
-  new Explorer(main, game, path, at, signal);
+  const large = !game.kind.verdict && game.cells > SETTLED ? await part("large") : null;
+  signal.throwIfAborted();
+  new Explorer(main, game, path, at, signal, large);
 }
 
 /** Return an analysis of each board, in order; an error where there is none. Exact ones are asked for once. */
@@ -33,10 +39,10 @@ async function analyses(game, boards, signal) {
     const got = await api("/api/positions", {body: {game: game.name, boards: unknown}, signal});
     const later = got.find(({statusCode}) => statusCode >= 429);
     if (later) throw new Problem(later);
-    if (answers.size > MOST_KEPT) answers.clear();
+    for (const kept of [answers, estimated]) if (kept.size > MOST_KEPT) kept.clear();
     unknown.forEach((board, index) => {
       found.set(board, got[index]);
-      if (got[index].exact) answers.set(`${game.name} ${board}`, got[index]);
+      (got[index].exact ? answers : estimated).set(`${game.name} ${board}`, got[index]);
     });
   }
   return boards.map((board) => answers.get(`${game.name} ${board}`) ?? found.get(board));
@@ -46,21 +52,23 @@ async function analyses(game, boards, signal) {
 const addressOf = (game, board) => `/explore/${game}/${/(^|\/)\.\.?(\/|$)/.test(board) ? marksOf(board) : board}`;
 
 class Explorer {
-  constructor(main, game, path, at, signal) {
-    Object.assign(this, {game, path, at, signal, words: game.kind.verdict ? game.kind : WORDS, analysis: null, setting: false, drawn: null});
+  constructor(main, game, path, at, signal, large) {
+    const words = game.kind.verdict ? game.kind : large ? large.wordsFrom(WORDS) : WORDS;
+    Object.assign(this, {game, path, at, signal, words, large, analysis: null, setting: false, drawn: null});
     this.status = statusLine();
     this.lines = linesOnDemand(game.name, () => this.settled && this.#drawBoard());
     this.board = new Board(game, {onpick: (cell) => this.pick(cell), onrefuse: (cell) => this.refuse(cell), onlook: (cell) => this.look(cell)});
     this.trouble = h("div");
     this.line = h("p", {class: "line"});
     this.main = h("div", {class: "mainline"});
+    this.facts = large && h("div", {class: "facts"});
     this.graph = h("figure", {class: "graph"});
     this.steps = h("ol", {class: "moves", "aria-label": "Moves to this position"});
     const button = (text, onclick) => h("button", {type: "button", onclick}, text);
     this.back = button("Back", () => this.to(this.at - 1));
     this.forward = button("Forward", () => this.to(this.at + 1));
     this.setup = h("input", {type: "checkbox", onchange: () => { this.setting = this.setup.checked; this.draw(); }});
-    layout(main, "Explore", [this.board.element, this.status.element, this.trouble], [
+    layout(main, "Explore", [this.board.element, this.status.element, this.trouble, this.facts], [
       h("div", {class: "buttons"}, this.back, this.forward, button("Clear", () => this.set(emptyBoard(game)))),
       this.line, this.main,
       h("div", {class: "lines"}, h("label", {}, this.setup, " Set up: a click changes a cell")),
@@ -84,7 +92,7 @@ class Explorer {
   }
 
   /** Ask about the position, and draw it when the answer is here, or bare if that takes long. */
-  async load() {
+  async load(again = false) {
     const {now} = this;
     clearTimeout(this.slow);
     this.slow = setTimeout(() => { this.status.say("Working it out \u2026", "waiting"); this.analysis = null; this.draw(); }, 150);
@@ -98,6 +106,7 @@ class Explorer {
       this.trouble.replaceChildren();
       this.status.say(analysis.error ? analysis.message : this.words.sentence(analysis), analysis.error ? "error" : "");
       this.draw();
+      if (!again && !analysis.error && this.large?.early(analysis)) this.load(true);
     } catch (error) {
       if (this.signal.aborted || now !== this.now) return;
       clearTimeout(this.slow);
@@ -155,6 +164,7 @@ class Explorer {
 
   draw() {
     this.seen = this.now;
+    this.stop = null; // pairs are shown until there is something else to see
     this.#drawBoard();
     const had = document.activeElement;
     this.back.disabled = !this.at;
@@ -169,19 +179,22 @@ class Explorer {
   #drawBoard() {
     const {analysis, game, now, path, at} = this;
     const moves = analysis?.moves ?? [];
-    const telling = analysis && analysis.best.length < moves.length;
+    const {large} = this, telling = analysis && analysis.best.length < moves.length;
     this.board.show({
       board: now,
       before: path[at - 1],
       playable: new Set(this.setting ? game.squares.keys() : moves.map(({cell}) => cell)),
-      notes: this.setting ? new Map() : new Map(moves.map((move) => [move.cell, {...this.words.verdict(move), best: telling && move.best}])),
+      notes: this.setting || !analysis ? new Map() : large ? large.notes(game, analysis, this.words, this.stop)
+        : new Map(moves.map((move) => [move.cell, {...this.words.verdict(move), best: telling && move.best}])),
       shown: this.lines.shown,
     });
   }
 
   #drawMainline() {
     const line = this.analysis?.mainline ?? [];
-    refill(this.main, h("h2", {}, "Main line"), h("p", {}, line.length ? line.map((move, ply) => [
+    const {large} = this;
+    if (large) refill(this.facts, ...large.facts(this.analysis, (moves) => this.play(moves), (stop) => { this.stop = stop; this.#drawBoard(); }));
+    refill(this.main, h("h2", {}, large ? large.title(this.analysis) : "Main line"), h("p", {}, line.length ? line.map((move, ply) => [
       h("button", {type: "button", class: "link", onclick: () => this.play(line.slice(0, ply + 1))}, move), " "]) : "\u2013",
       line.length && !this.analysis.mainline_complete ? "\u2026" : ""));
   }
@@ -201,7 +214,7 @@ class Explorer {
 
   /** Draw who wins in each position of the path, as far as that is known. */
   #drawGraph() {
-    const known = this.path.map((board) => answers.get(`${this.game.name} ${board}`));
+    const known = this.path.map((board) => answers.get(`${this.game.name} ${board}`) ?? (this.large && estimated.get(`${this.game.name} ${board}`)));
     const drawn = this.known = known.filter((each) => each && !each.error).length < 2 ? null : known;
     if (!drawn) return this.graph.replaceChildren();
     part("graph").then(({graph}) => drawn === this.known && this.graph.replaceChildren(...graph(this.game, drawn, this.at)), () => {});
@@ -254,6 +267,6 @@ function sentence(analysis) {
     return `${analysis.to_move} to move: ${analysis.exact ? "a draw with best play." : "no forced win was found in time."}`;
   }
   const winner = (analysis.score > 0) === (analysis.to_move === "X") ? "X" : "O";
-  const most = analysis.exact ? "" : "at most ";
+  const most = analysis.exact || analysis.plies === 1 ? "" : "at most ";
   return `${analysis.to_move} to move: ${winner} wins in ${most}${analysis.plies} ${analysis.plies === 1 ? "ply" : "plies"}.`;
 }

@@ -13,6 +13,11 @@ const LINES = {
   machines: {oracle: {label: "The oracle", player: "oracle", levels: LEVELS.map((word, level) => `${level} (${word})`)}},
 };
 
+/** Nobody is perfect on a board too large to solve. */
+const LARGE = {...LINES, machines: {oracle: {...LINES.machines.oracle,
+  levels: LINES.machines.oracle.levels.map((word) => word.replace("perfect", "strongest"))}}};
+const SOLVED = 27;
+
 export async function show(main, {signal}) {
   const chosen = {game: "4,4,4", opponent: "oracle", level: 3, side: "X", ...remembered.get("settings", {})};
   let wished = chosen.opponent.startsWith("run:") && chosen.opponent;
@@ -69,7 +74,7 @@ export async function show(main, {signal}) {
     const {game: name} = chosen;
     try {
       const game = await findGame(name);
-      const now = game.kind.setup ? await part(game.kind.setup) : LINES;
+      const now = game.kind.setup ? await part(game.kind.setup) : game.cells > SOLVED ? LARGE : LINES;
       if (name !== chosen.game) return;
       offer(now);
       if (!game.kind.setup) gamesListed().then((games) => { // learners come when they are known

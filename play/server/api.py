@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
+from play.judged import MOST_LOOKS
 from play.match import MOVED, RESIGNED
 from play.records.json_form import record_as_dict
 from play.records.text import Record
@@ -163,7 +164,9 @@ class Api:
         stored = self.desk.stored(self.desk.rules(game))
         charge(self.allowance, address, SEVERAL if stored else SEARCH)
         found = self.desk.game(game)
-        if not stored and found.cells > found.quick_cells:
+        if task == "review" and isinstance(found, Game) and found.cells > found.solvable_cells:
+            charge(self.allowance, address, (MOST_LOOKS - 1) * SEARCH)
+        elif not stored and found.cells > found.quick_cells:
             raise Problem(409, "no-store", f"{game} has no store here, and searching it would take too long")
         return Reply(await self.worker.ask(task, game, *question))
 

@@ -87,6 +87,7 @@ class Desk:
     def choice(self, game: str, state: str, player: str, seed: str) -> str:
         """Return the move that a player makes."""
         rules = self.rules(game)
+        _require_harmless(player)
         machine = self.roster(rules).player(player, seed)
         if machine is None:
             raise PlayerError(f"{player!r} is not a machine")
@@ -109,8 +110,7 @@ class Desk:
         """Return a player's name, stripped; raise PlayerError if the game has none such, or none that is served."""
         name = name.strip()
         kind = read_player(name).kind
-        if not may_resume(name):
-            raise PlayerError(f"player {shown(name)} is code of your own, which is not served")
+        _require_harmless(name)
         if kind == "run" and name not in self.runs:
             raise PlayerError(f"no learner {shown(name)} is served: ttt4-play serve --run FOLDER serves one")
         if kind == "run" and self.runs[name].game != rules.name:
@@ -158,6 +158,12 @@ class Desk:
             return None
         self._stored[rules.name] = roster
         return roster
+
+
+def _require_harmless(player: str) -> None:
+    """Raise PlayerError for a player that would load code, or start a program."""
+    if not may_resume(player):
+        raise PlayerError(f"player {shown(player)} is code or a program of your own, which is not served")
 
 
 def _require_served(name: str, cells: int) -> None:

@@ -16,6 +16,36 @@ def _shape(name: str, fields: type, **other: Any) -> Any:
     return msgspec.defstruct(name, list({**get_type_hints(fields), **other}.items()))
 
 
+class Stop(TypedDict):
+    """Why a side cannot win: no line is left to it, pairs of cells stop it, or its lines weigh too little."""
+
+    side: Literal["X", "O"]
+    kind: Literal["dead", "pairing", "weights"]
+    first: NotRequired[str]
+    pairs: NotRequired[list[list[str]]]
+    weight: NotRequired[str]
+
+
+class Proof(TypedDict):
+    """Why an outcome is certain on a board too large to solve: a side's winning strategy, or what stops both sides."""
+
+    kind: Literal["strategy", "dead", "pairing", "weights"]
+    text: str
+    side: NotRequired[Literal["X", "O"]]
+    plies: NotRequired[int]
+    line: NotRequired[list[str]]
+    stops: NotRequired[list[Stop]]
+
+
+class Threats(TypedDict):
+    """The cells of threats for the side to move; those of the other side are in `blocks` and `stops_two`."""
+
+    completes: list[str]
+    blocks: list[str]
+    makes_two: list[str]
+    stops_two: list[str]
+
+
 if TYPE_CHECKING:
     Move = dict[str, Any]
     Analysis = dict[str, Any]
@@ -24,7 +54,7 @@ if TYPE_CHECKING:
     Ply = dict[str, Any]
 else:
     Move = _shape("Move", MoveFields)
-    Analysis = _shape("Analysis", AnalysisFields, moves=list[Move])
+    Analysis = _shape("Analysis", AnalysisFields, moves=list[Move], proof=Proof | None, threats=Threats | None)
     Puzzle = _shape("Puzzle", PuzzleFields)
     Graded = _shape("Graded", GradedFields, changed=bool)
     Ply = _shape("Ply", PlyFields)

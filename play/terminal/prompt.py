@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import Any
 
-from oracle.answers import Analysis
+from oracle.answers import Analysis, in_chances
 from oracle.cli.drawing import legend, verdicts
+from oracle.cli.large import facts_of, is_large, legend_of, notes_of
+from oracle.cli.why import why
 from play.advice import analyse
 from play.match import Match, MatchError
 from play.picture import picture
@@ -242,8 +244,11 @@ class Prompt:
 
     def _hint(self, rest: str) -> None:
         analysis = self._analysis("hint at")
-        if not analysis.exact:
-            say_wrapped(f"The oracle would play {analysis.moves[0].move}: {analysis.verdict}.")
+        first = analysis.moves[0]
+        if not analysis.exact or self.roster.oracle().estimates:
+            share = first.estimate
+            meaning = analysis.verdict if share is None else in_chances(share, analysis.to_move or "")
+            say_wrapped(f"The oracle would play {first.move}: {meaning}.")
             return
         with thinking("the oracle"):
             move = self.roster.oracle().best_move(self.match.state.position)
@@ -252,16 +257,32 @@ class Prompt:
 
     def _show(self, rest: str) -> None:
         analysis = self._analysis("show")
+        if is_large(analysis):
+            self._show_large(analysis)
+            return
         say(f"\n{picture(self.rules, self.match.state, verdicts(analysis))}\n")
         unknown = "" if analysis.exact else ", ? is not settled"
         say_wrapped(f"{analysis.to_move} to move: {analysis.verdict}. {legend(analysis.scale)}{unknown}.")
 
+    def _show_large(self, analysis: Analysis) -> None:
+        say(f"\n{picture(self.rules, self.match.state, large=notes_of(analysis))}\n")
+        say_wrapped(f"{analysis.to_move} to move: {analysis.verdict}.")
+        for title, fact in facts_of(analysis):
+            say_wrapped(f"{title}: {fact}.")
+        if meaning := legend_of(analysis):
+            say_wrapped(meaning)
+
     def _why(self, rest: str) -> None:
-        graded = self._reviewed().moves
+        """Explain the last two moves and, on a large board, why the position is worth what it is said to be."""
+        graded = self._reviewed(2).moves
         if not graded:
             say_wrapped("No move has been made yet.")
-        for move in graded[-2:]:
+        for move in graded:
             say(explained(move))
+        if isinstance(self.rules, BoardRules) and self.roster.oracle().estimates and not self.match.outcome:
+            analysis = self._analysis("explain")
+            say_wrapped(f"{analysis.to_move} to move: {analysis.verdict}.")
+            say(why(self.match.state.position, analysis, self.rules.marks))
 
     def _lines(self, rest: str) -> None:
         game = lines_of(self.rules, "lines to list")
@@ -327,10 +348,10 @@ class Prompt:
         with thinking("the oracle"):
             return analyse(self.roster.oracle(), self.match, self.match.state)
 
-    def _reviewed(self) -> Review:
+    def _reviewed(self, last: int | None = None) -> Review:
         board_of(self.rules, "an oracle")
         with thinking("the oracle"):
-            return review_match(self.roster.oracle(), self.match)
+            return review_match(self.roster.oracle(), self.match, last)
 
 
 def _content(path: str | None) -> str:

@@ -8,7 +8,8 @@ from threading import Timer
 import click
 
 from oracle.grading import BEST
-from play.review import Graded, Review
+from play.judged import MISTAKE, QUIET
+from play.review import UNKNOWN, Graded, Review
 
 THINKING_AFTER = 0.2
 """After how many seconds a note says that a player is thinking: any sooner, it would only flicker."""
@@ -56,27 +57,46 @@ def explained(move: Graded) -> str:
     """Return a graded move as one sentence, or two."""
     text = f"{(move.number + 1) // 2}. {move.side} {move.move}: {', '.join(filter(None, (move.grade, move.outcome)))}."
     if move.better:
-        text += f" {', '.join(move.better[:6])}{' ...' if len(move.better) > 6 else ''} would have been better."
+        would = "looks better" if move.grade == MISTAKE else "would have been better"
+        text += f" {', '.join(move.better[:6])}{' ...' if len(move.better) > 6 else ''} {would}."
     return click.wrap_text(text, 79, "", "   ")
 
 
 def review_lines(review: Review, *, every: bool = False) -> Iterator[str]:
-    """Yield a review line by line: the moves that were not best, or all of them, a summary, and the turning point."""
+    """Yield a review line by line: the moves that were not best, or all of them, a summary, and the turning point.
+
+    On boards too large to settle, moves of which nothing is known are not worth a line.
+    """
+    quiet = (BEST,) if review.solvable else (*QUIET, UNKNOWN)
     for move in review.moves:
-        if every or move.grade != BEST:
+        if every or move.grade not in quiet:
             yield explained(move)
     if not review.exact:
-        yield "Not every position could be settled in time" + (
-            "; a store would settle them." if review.solvable else "."
-        )
+        yield _unsettled(review)
     for side in sorted({move.side for move in review.moves}, reverse=True):
-        own = [move for move in review.moves if move.side == side]
-        moves = f"{len(own)} move{'s' * (len(own) != 1)}"
-        best, changed = sum(m.grade == BEST for m in own), sum(m.changed for m in own)
-        yield f"{side} made {moves}: {best} best, {changed} that changed the outcome."
+        yield _summary(side, [move for move in review.moves if move.side == side], review)
     point = review.turning_point
     if point:
-        yield click.wrap_text(
-            f"The turning point was {point.side}'s {point.move} (move {(point.number + 1) // 2}): it {point.grade}. "
-            f"{', '.join(point.better[:8])} would have {'won' if point.before > 0 else 'held the draw'}.", 79, "", "  ",
-        )  # fmt: skip
+        told = f"The turning point was {point.side}'s {point.move} (move {(point.number + 1) // 2}): it {point.grade}."
+        if point.better:
+            would = "won" if point.before > 0 else "held the draw"
+            told += f" {', '.join(point.better[:8])} would have {would}."
+        yield click.wrap_text(told, 79, "", "  ")
+
+
+def _unsettled(review: Review) -> str:
+    if any(move.estimate_before is not None for move in review.moves):
+        return "Percentages are estimates; a win, a draw or a loss is certain."
+    return f"Not every position could be settled in time{'; a store would settle them' if review.solvable else ''}."
+
+
+def _summary(side: str, own: list[Graded], review: Review) -> str:
+    """Return in a line how well a side has moved."""
+    moves, changed = f"{len(own)} move{'s' * (len(own) != 1)}", sum(move.changed for move in own)
+    if review.solvable:
+        best = sum(move.grade == BEST for move in own)
+        return f"{side} made {moves}: {best} best, {changed} that changed the outcome."
+    wrong = sum(move.grade == MISTAKE for move in own)
+    looks = "looks like a mistake" if wrong == 1 else "look like mistakes"
+    told = f"{side} made {moves}: {wrong} that {looks}, {changed} that certainly changed the outcome."
+    return click.wrap_text(told, 79, "", "  ")

@@ -30,6 +30,7 @@ THREES = ["3,3,3", "3,3,3,misere"]
 KEYS = [
     "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "scale", "best", "moves",
     "mainline", "mainline_complete", "canonical", "source", "exact",
+    "estimate", "depth", "nodes", "proof", "threats",
 ]  # fmt: skip
 IMPOSSIBLE = ["XX../..../..../....", "XXXX/..../..../....", "XXXX/OOOO/..../....", "X../.../...", "x", "hello", ""]
 
@@ -254,7 +255,7 @@ def test_json_has_the_fields_in_their_order(board: str, store3: Path, store4: Pa
     fields = json.loads(found.as_json())
     assert list(fields) == KEYS
     for move in fields["moves"]:
-        assert list(move) == ["move", "cell", "row", "col", "outcome", "plies", "score", "best"]
+        assert list(move) == ["move", "cell", "row", "col", "outcome", "plies", "score", "best", "estimate"]
     assert found == Analysis(**{key: _tupled(value) for key, value in fields.items()})
 
 

@@ -31,9 +31,9 @@ COMMAND = str(Path(sys.executable).with_name("ttt4-query"))
 OPEN, X_WON, O_WON, FULL = "XX../OO../..../....", "XXXX/OOO./..../....", "OOOO/XXX./X.../....", "XXOO/OOXX/XXOO/OOXX"
 KEYS = {
     "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "scale", "best", "moves",
-    "mainline", "mainline_complete", "canonical", "source", "exact",
+    "mainline", "mainline_complete", "canonical", "source", "exact", "estimate", "depth", "nodes", "proof", "threats",
 }  # fmt: skip
-MOVE_KEYS = {"move", "cell", "row", "col", "outcome", "plies", "score", "best"}
+MOVE_KEYS = {"move", "cell", "row", "col", "outcome", "plies", "score", "best", "estimate"}
 Run = Callable[..., Any]
 in_one_test = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # nothing in them changes
 

@@ -100,6 +100,7 @@ def test_a_match_can_begin_from_a_board(server: Served) -> None:
         ({"players": {"X": "me"}}, "bad-player", "no player 'me'"),
         ({"players": {"X": "oracle:11"}}, "bad-player", "oracle:0 to oracle:10"),
         ({"players": {"X": "mine:Perfect"}}, "bad-player", "not served"),
+        ({"game": "15,15,5", "players": {"X": "gomocup:/bin/sh"}}, "bad-player", "not served"),
         ({"game": "mine:Game"}, "bad-game", "no game 'mine:Game' is served"),
         ({"game": "./mine.toml"}, "bad-game", "no game './mine.toml' is served"),
         ({"game": "30,30,5"}, "bad-game", "at most 400 are served"),

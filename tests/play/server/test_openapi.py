@@ -187,7 +187,8 @@ def ask_about_games(visit: Visitor) -> None:
         visit("GET", "/api/position", 200, game="4,4,4", board=board)
     visit("GET", "/api/position", 200, moves="b2 c3")
     visit("GET", "/api/position", 304, board="16", headers={"If-None-Match": "*"})
-    for game, board in (("3,3,3", "9"), ("3,3,3,misere", "XO7"), ("fano", "7"), ("6,7,4", "42"), ("15,15,5", "225")):
+    small, large = [("3,3,3", "9"), ("3,3,3,misere", "XO7"), ("fano", "7")], [("6,7,4", "42"), ("15,15,5", "225")]
+    for game, board in (*small, *large, ("10,10,7", "100"), ("5,6,4", "30")):
         visit("GET", "/api/position", 200, game=game, board=board)
         visit("POST", "/api/positions", 200, {"game": game, "boards": [board, "no"]})
     visit("GET", "/api/position", 400, board="no")
@@ -232,8 +233,13 @@ def play_matches(visit: Visitor) -> None:
     visit("POST", "/api/matches/{id}/moves", 200, {**step, "move": "d1"}, token=won["tokens"]["X"], id=won["id"])
     assert visit("GET", "/api/matches/{id}", 200, id=won["id"])["ending"] == ["a1", "b1", "c1", "d1"]
     visit("GET", "/api/matches/{id}/review", 200, id=won["id"])
-    large = visit("POST", "/api/matches", 201, {"game": "15,15,5", "players": {"X": "random"}})
-    visit("GET", "/api/matches/{id}/review", 409, id=large["id"])
+    large = visit("POST", "/api/matches", 201, {"game": "15,15,5"})
+    for version, (side, move) in enumerate((("X", "h8"), ("O", "a1"))):
+        taken = {"version": version, "id": str(version), "move": move}
+        visit("POST", "/api/matches/{id}/moves", 200, taken, token=large["tokens"][side], id=large["id"])
+    visit("GET", "/api/matches/{id}/review", 200, id=large["id"])
+    unsolved = visit("POST", "/api/matches", 201, {"game": "5,5,4"})
+    visit("GET", "/api/matches/{id}/review", 409, id=unsolved["id"])
     visit("POST", "/api/matches", 400, {"game": "none"})
     for part in ("", "/review", "/events"):
         visit("GET", f"/api/matches/{{id}}{part}", 404, id="0123456789abcdef")

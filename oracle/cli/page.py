@@ -1,0 +1,70 @@
+"""The page that `ttt4-query` prints: the board, the verdict, the best moves, and where the answer comes from."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+import click
+
+from oracle.answers import Analysis
+from oracle.cli.drawing import draw_verdicts, legend
+from oracle.cli.large import facts_of, is_large, legend_of
+from oracle.oracle import Oracle
+from solver.games.board import BoardPosition
+
+_PROMISING = 3
+"""How many moves are named if none is known to be best."""
+
+
+def page(oracle: Oracle, position: BoardPosition, analysis: Analysis) -> str:
+    """Return all that is known of a position, as text within 80 columns."""
+    said = [draw_verdicts(position, analysis), ""]
+    if analysis.over:
+        said.append(f"{analysis.verdict[0].upper()}{analysis.verdict[1:]}.")
+    else:
+        said += _large(analysis) if is_large(analysis) else _settled(analysis)
+    return "\n".join([*said, _origin(oracle, analysis)])
+
+
+def _settled(analysis: Analysis) -> Iterator[str]:
+    yield f"{analysis.to_move} to move: {analysis.verdict}."
+    if analysis.best:
+        yield _listed("Best", analysis.best)
+    else:
+        yield _listed("Promising", [move.move for move in analysis.moves[:_PROMISING]])
+    if analysis.mainline:
+        cut = () if analysis.mainline_complete else ("... (cut short by --time)",)
+        yield _listed("Main line", [*analysis.mainline, *cut])
+    yield ""
+    unsettled = "" if analysis.exact else ", ? not settled"
+    yield f"For {analysis.to_move}: {legend(analysis.scale)}, * best{unsettled}."
+
+
+def _large(analysis: Analysis) -> Iterator[str]:
+    yield f"{analysis.to_move} to move: {analysis.verdict}."
+    for title, fact in facts_of(analysis):
+        yield _listed(title, fact.split(" "))
+    yield ""
+    if meaning := legend_of(analysis):
+        yield click.wrap_text(meaning, 79)
+
+
+def _listed(title: str, words: Sequence[str]) -> str:
+    return click.wrap_text(" ".join(words), 79, f"{title:10} ", " " * 11)
+
+
+def _origin(oracle: Oracle, analysis: Analysis) -> str:
+    if analysis.source == "store":
+        with suppress(OSError):  # somebody deleted the current folder
+            path = os.path.relpath(oracle.path)
+            return f"From the store {oracle.path if path.startswith(os.pardir) else path}."
+        return f"From the store {oracle.path}."
+    if analysis.proof:
+        return "From a live search, with a proof: --why shows it."
+    if analysis.exact:
+        return "From a live search: exact."
+    if analysis.depth is not None:
+        plies = f"{analysis.depth} {'ply' if analysis.depth == 1 else 'plies'}"
+        searched = f"From a live search, {plies} deep, {analysis.nodes:,} positions"
+        return click.wrap_text(f"{searched}: an estimate. Allow more with --time.", 79)
+    return f"From a live search, not finished in {oracle.seconds:g} s: allow more with --time."
