@@ -1,4 +1,4 @@
-"""The entry points of the three commands: what happens before anything is loaded, and at the very end.
+"""The entry points of the commands: what happens before anything is loaded, and at the very end.
 
 Loading a command takes up to half a second, in which Python would answer Ctrl-C with a traceback. So signals
 are taken care of before anything else is imported, and then the command's module is loaded, by its name.
@@ -32,12 +32,17 @@ def play() -> None:
     _run("play.cli.main")
 
 
-def _run(module: str) -> None:
-    """Run the command in a module."""
+def brain() -> None:
+    """Run `pbrain-ttt4`, which is `ttt4-play engine`."""
+    _run("play.cli.engine", "engine")
+
+
+def _run(module: str, command: str = "main") -> None:
+    """Run a command in a module."""
     prepare_streams()
     try:
         require_open(1)
-        import_module(module).main()
+        getattr(import_module(module), command)()
     except SystemExit as end:
         _leave(end.code if isinstance(end.code, int) else int(end.code is not None))
     except Ttt4Error as error:
