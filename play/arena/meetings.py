@@ -177,6 +177,7 @@ def _played(
     try:
         for side, contestant in contestants.items():
             players[side] = _able(roster.player(contestant, f"{seed} {side}"))
+        roster.ready()
         while side := match.to_move:
             start = perf_counter()
             with _limited(seconds), redirect_stdout(sys.stderr):  # what a player prints is no result

@@ -1,8 +1,11 @@
 """The arena's results as tables of 80 columns."""
 
+import re
 from collections.abc import Sequence
 
 from play.arena.meetings import Meeting, Standing, interval
+
+_PATH_OF_PROGRAM = re.compile(r"^gomocup:([\d.]+s:)?(?:\S*/)?(?:pbrain-)?")
 
 
 def result_table(meeting: Meeting, sides: Sequence[str], *, swap: bool) -> str:
@@ -47,6 +50,7 @@ def cross_table(names: Sequence[str], meetings: Sequence[Meeting]) -> str:
 
 
 def _short(text: str, most: int = 12) -> str:
+    text = _PATH_OF_PROGRAM.sub(r"\1", text)
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 

@@ -1,6 +1,7 @@
 """`ttt4-play arena`: let players meet, and report the results."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -49,7 +50,7 @@ def arena(
     from play.arena import meet, round_robin
     from play.arena.tables import cross_table, result_table, tracebacks
 
-    names = [name.strip() for name in everybody.split(",")] if everybody else [x or "", o or ""]
+    names = _split(everybody) if everybody else [x or "", o or ""]
     if bool(everybody) == bool(x or o) or not all(names) or len(names) < 2:
         raise click.UsageError("name two players with --x and --o, or several with --all A,B,C")
     if len(set(names)) < len(names) and everybody:
@@ -78,6 +79,11 @@ def arena(
         click.echo(tracebacks(met), err=True)
     if all(each.all_forfeited for each in met):
         sys.exit(1)
+
+
+def _split(names: str) -> list[str]:
+    """Return names that are joined by commas, but not those between quotes: 'random,gomocup:a --game "6,6,4"'."""
+    return [name.strip() for name in re.split(r""",(?=(?:[^"]*"[^"]*")*[^"]*$)""", names)]
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from click.core import ParameterSource
 
 from oracle.cli.options import live_option, time_option
 from play.cli.arena import arena
+from play.cli.engine import engine
 from play.cli.lab import curve, grade, train
 from play.cli.options import game_option, seed_option
 from play.cli.puzzle import puzzle
@@ -15,7 +16,7 @@ from play.cli.recorded import games, replay, resume, review
 from play.cli.serve import serve
 from play.cli.starting import play_record
 from play.match import Match
-from play.players.player import BEST_LEVEL
+from play.players.player import BEST_LEVEL, is_large
 from play.records.kept import new_files
 from play.records.text import Record, with_first
 from solver import __version__
@@ -44,9 +45,10 @@ def main(
     """Play 4x4 tic-tac-toe, or another game, in the terminal: by default you are X and the oracle is O.
 
     PLAYER is human, random, rules (win, block, then the middle), search (looks ahead, without a store),
-    oracle (never errs), oracle:0 to oracle:10, first (the oracle without its traps), run:FOLDER (a trained learner), or
-    your own MODULE:NAME.
-    In the duel also priority (captures first), search:0 to search:10, and mcts:N (N random games a move).
+    oracle (never errs), oracle:0 to oracle:10, first (the oracle without its traps), run:FOLDER (a trained learner),
+    gomocup:PATH (a program that speaks the Gomocup protocol), or your own MODULE:NAME.
+    Also mcts:N (N random games a move); search:0 to search:10 in the duel, and on boards of lines too large to solve;
+    and priority (captures first) in the duel.
 
     Every game is kept as it goes: ttt4-play resume continues one that was interrupted.
     """
@@ -57,7 +59,7 @@ def main(
         _begin(rules, x, o, level, first, board, seed, store, live, seconds)
 
 
-for _command in (serve, resume, review, replay, games, arena, puzzle, grade, train, curve):
+for _command in (serve, resume, review, replay, games, arena, engine, puzzle, grade, train, curve):
     main.add_command(_command)
 
 
@@ -69,7 +71,8 @@ def _begin(
     opponent = rules.game.opponent if isinstance(rules, BoardRules) else "random"
     names = dict(zip(rules.sides, (x, o or opponent), strict=False))
     if level is not None:
-        levels = ("oracle", "search") if isinstance(rules, BoardRules) and rules.captures else ("oracle",)
+        by_search = is_large(rules) or (isinstance(rules, BoardRules) and rules.captures)
+        levels = ("oracle", "search") if by_search else ("oracle",)
         levelled = {side: f"{name}:{level}" if name in levels else name for side, name in names.items()}
         if levelled == names:
             raise click.UsageError(f"--level is the {opponent}'s, and the {opponent} does not play: add --o {opponent}")

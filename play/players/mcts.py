@@ -3,16 +3,29 @@
 A playout goes down the tree by the rule UCT: the move with the highest mean result plus a bonus that is larger the less
 often the move was tried. It adds one position to the tree, plays at random from there to the end, and counts the result
 in every position that it came through. The move that was tried most is made.
+
+In games of lines compiled code does that, whose random games see threats (solver/engine/playouts.py).
 """
 
 import random
 from math import log, sqrt
-from typing import Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
+from solver.games.line_rules import LineState
+from solver.games.lines import Game
 from solver.games.rules import Rules
+from solver.kernels.loading import Loader
+
+if TYPE_CHECKING:
+    from solver.engine.playouts import Playouts
 
 BONUS = 1.4
 """How much moves that were tried seldom are preferred: about the square root of 2, the classic choice."""
+
+
+_LOADING = 300.0
+"""How long compiled code may take to be there, in seconds."""
 
 
 class _Node:
@@ -73,3 +86,48 @@ class MctsPlayer:
             node.children.values(),
             key=lambda child: child.points / child.visits + BONUS * sqrt(logarithm / child.visits),
         )
+
+
+class LinePlayouts(Loader):
+    """Random games of a game of lines, compiled. Threads may share it."""
+
+    kernel = "engine/playouts.grow"
+    module = "solver.engine.playouts"
+
+    def __init__(self, game: Game) -> None:
+        """Begin to load what plays `game`."""
+        super().__init__(may_compile=True)
+        self._game = game
+        self.load()
+
+    def make(self) -> "Playouts":
+        """Return what plays random games."""
+        from solver.engine.playouts import Playouts  # only now: it takes compiled code
+
+        return Playouts(self._game)
+
+    def best(self, own: int, other: int, playouts: int, seed: int) -> int | None:
+        """Return the cell that did best in so many games, for the side of `own`; None if there is no compiled code."""
+        compiled: Playouts | None = self.compiled(monotonic() + _LOADING)
+        if compiled is None:
+            return None
+        with self._searching:
+            return compiled.best(own, other, playouts, seed)
+
+
+class LineMctsPlayer:
+    """Plays random games of lines, compiled, and makes the move that did best in them."""
+
+    def __init__(self, compiled: LinePlayouts, rules: Rules[Any], playouts: int, rng: random.Random) -> None:
+        """Play so many games for each move, with chances from `rng`; in plain Python if nothing can be compiled."""
+        self._compiled = compiled
+        self._plain = MctsPlayer(rules, playouts, rng)
+        self._playouts = playouts
+        self._rng = rng
+
+    def choose(self, state: LineState) -> int:
+        """Return the move that was tried most."""
+        x, o = state.position.x, state.position.o
+        own, other = (x, o) if state.position.mover == "X" else (o, x)
+        cell = self._compiled.best(own, other, self._playouts, self._rng.getrandbits(60))
+        return self._plain.choose(state) if cell is None else cell

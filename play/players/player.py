@@ -4,11 +4,12 @@ human        asks at the terminal
 random       any move
 rules        win, block, then the middle, corners, edges (games of lines)
 priority     captures, keeps the other side from capturing, takes new ground (the duel)
-search       a live search, without a store; in the duel search:0 to search:10, from random to best
+search       a live search, without a store; search:0 to search:10 in the duel and on boards too large to solve
 mcts         random games from every move, more from those that do well; mcts:N plays N of them, 10,000 by default
-oracle       never errs, and sets traps; oracle:0 to oracle:10 play from random to perfect
+oracle       never errs where the board can be solved, and sets traps; oracle:0 to oracle:10, from random to best
 first        the oracle's first best move, which sets no traps
 run:FOLDER   what a learner has learned: ttt4-play train makes such a folder
+gomocup:PATH a program that speaks the Gomocup protocol (play/gomocup/manager.py)
 MODULE:NAME  one of your own: NAME(rules, seed) returns it
 """
 
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
+from solver.games.lines import SOLVABLE_CELLS
 from solver.games.rules import Rules
 from solver.own_code import is_own, one_line
 from solver.text import shown
@@ -34,6 +36,9 @@ KINDS = ("human", "random", "rules", "priority", "search", "mcts", "oracle", "fi
 
 RUN = "run:"
 """What the name of a trained run begins with; its folder follows."""
+
+GOMOCUP = "gomocup:"
+"""What the name of a program that speaks the Gomocup protocol begins with; its command follows."""
 
 
 class PlayerError(Ttt4Error):
@@ -54,7 +59,7 @@ class PlayerName(NamedTuple):
     """A player's name, read."""
 
     kind: str
-    """One of KINDS, `run` or `own`."""
+    """One of KINDS, `run`, `gomocup` or `own`."""
     level: int = BEST_LEVEL
     """From 0 to 10; for `mcts`, how many games it plays out."""
 
@@ -63,6 +68,8 @@ def read_player(name: str) -> PlayerName:
     """Return a player's kind and level; raise PlayerError, with the names that exist, if there is no such player."""
     if name.strip().startswith(RUN) and folder_of(name):
         return PlayerName("run")
+    if name.strip().startswith(GOMOCUP) and name.strip() != GOMOCUP:
+        return PlayerName("gomocup")
     kind, colon, level = name.strip().partition(":")
     if kind in KINDS and not colon:
         return PlayerName(kind, PLAYOUTS) if kind == "mcts" else PlayerName(kind)
@@ -74,7 +81,8 @@ def read_player(name: str) -> PlayerName:
         return PlayerName("own")
     raise PlayerError(
         f"no player {name!r}: choose {', '.join(KINDS)}, oracle:0 to oracle:{BEST_LEVEL}, search:0 to "
-        f"search:{BEST_LEVEL}, mcts:N, a trained run as run:FOLDER, or your own as MODULE:NAME"
+        f"search:{BEST_LEVEL}, mcts:N, a trained run as run:FOLDER, a program as gomocup:PATH, or your own as "
+        "MODULE:NAME"
     )
 
 
@@ -89,19 +97,26 @@ def require_player_of(rules: Rules[Any], name: str) -> None:
     lines, board = isinstance(rules, LineRules), isinstance(rules, BoardRules)
     capture = isinstance(rules, BoardRules) and rules.captures
     where = ""
-    if kind in ("rules", "run") and not lines:
+    if kind in ("rules", "run", "gomocup") and not lines:
         where = "of lines"
-    elif (kind == "priority" or (kind == "search" and level < BEST_LEVEL and board)) and not capture:
+    elif kind == "priority" and not capture:
         where = "of capture"
+    elif kind == "search" and level < BEST_LEVEL and board and not capture and not is_large(rules):
+        where = f"of capture, and of lines on more than {SOLVABLE_CELLS} cells,"
     elif kind in ("search", "oracle", "first") and not board:
         where = "on a board"
     if where:
         raise PlayerError(f"only games {where} have the player {name.strip()!r}, and {rules.name} is not one")
 
 
+def is_large(rules: Rules[Any]) -> bool:
+    """Tell whether it is a game of lines on a board that is too large to solve."""
+    return isinstance(rules, LineRules) and rules.game.cells > rules.game.solvable_cells
+
+
 def may_resume(name: str) -> bool:
-    """Tell whether a record can bring this player back: a file must not make the program load code."""
-    return read_player(name).kind != "own"
+    """Tell whether a record can bring this player back: a file must not load code, nor start a program."""
+    return read_player(name).kind not in ("own", "gomocup")
 
 
 def chosen(player: Player, state: Any) -> int:

@@ -4,21 +4,27 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oracle.oracle import SECONDS, Oracle
 from play.players.machines import FirstPlayer, LevelPlayer, OraclePlayer, RandomPlayer, TacticalPlayer
-from play.players.mcts import MctsPlayer
-from play.players.player import BEST_LEVEL, Player, PlayerError, folder_of, read_player, require_player_of
+from play.players.mcts import LineMctsPlayer, LinePlayouts, MctsPlayer
+from play.players.player import BEST_LEVEL, Player, PlayerError, folder_of, is_large, read_player, require_player_of
+from solver.engine import takes
 from solver.errors import GameError, Ttt4Error
 from solver.folders import find_store
-from solver.games.board import BoardGame
+from solver.games.board import BoardGame, require_solvable
 from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
 from solver.kinds import kind_of
 from solver.own_code import load_own, one_line
+
+if TYPE_CHECKING:
+    import random
+
+    from play.players.levels import NodeSearch
 
 _SIGNATURES = {
     "chances": "chances(x, o)",
@@ -47,8 +53,12 @@ class Roster:
         self._arguments = store, live, seconds
         self._oracles: dict[bool, Oracle] = {}
         self._live: Any = None
+        self._levels: NodeSearch | None = None
+        self._playouts: LinePlayouts | None = None
+        self._waits: dict[str, Callable[[float], object]] = {}
         self._book: Any = None
         self._runs: dict[str, Player] = {}
+        self._guests = self._open.enter_context(ExitStack())
 
     def __enter__(self) -> "Roster":
         return self
@@ -60,7 +70,7 @@ class Roster:
         """Return the oracle that all players share; with `live`, one that always searches."""
         game = board_of(self.rules, "an oracle")
         store, always_live, seconds = self._arguments
-        live = live or always_live
+        live = live or always_live or (store is None and is_large(self.rules))
         if live not in self._oracles:
             oracle = Oracle(game, None if live else store, live=live, seconds=seconds)
             self._oracles[live] = self._open.enter_context(oracle)
@@ -68,13 +78,19 @@ class Roster:
 
     def ready(self) -> None:
         """Wait until all that players load in the background is there, so that none begins weaker than it is."""
+        deadline = monotonic() + _LOADING
         if self._live:
-            self._live.compiled(monotonic() + _LOADING)
+            self._live.compiled(deadline)
+        for wait in self._waits.values():
+            wait(deadline)
 
     def forget(self) -> None:
-        """Forget what searching players have found, so that a game does not depend on those before it."""
+        """Forget what searching players have found, and end programs, so that no game depends on those before it."""
         if self._live:
             self._live.forget()
+        for oracle in self._oracles.values():
+            oracle.forget()
+        self._guests.close()
 
     @property
     def stores(self) -> set[str]:
@@ -95,6 +111,10 @@ class Roster:
             return self._of_duel(self.rules.game, kind, level, seed)
         if kind == "run":
             return self._run(folder_of(who))
+        if kind == "gomocup":
+            return self._guest(who)
+        if kind in ("search", "oracle", "first") and is_large(self.rules):
+            return self._of_large_board(kind, level, seed)
         if kind in ("search", "first"):
             return FirstPlayer(self.oracle(live=kind == "search"))
         if kind == "oracle" and level == BEST_LEVEL:
@@ -108,8 +128,33 @@ class Roster:
         if kind == "rules":
             return TacticalPlayer(lines_of(self.rules, "the player 'rules'"), rng)
         if kind == "mcts":
-            return MctsPlayer(self.rules, level, rng)
+            return self._of_playouts(level, rng)
         return RandomPlayer(self.rules, rng)
+
+    def _of_large_board(self, kind: str, level: int, seed: int | str) -> Player:
+        """Return a player that searches a board of lines that is too large to solve."""
+        from play.players import levels  # only now: small boards do without
+
+        if kind == "first" or level == BEST_LEVEL:
+            oracle = self.oracle()
+            oracle.load()
+            self._waits["oracle"] = oracle.load
+            return FirstPlayer(oracle) if kind == "first" else OraclePlayer(oracle)
+        game = lines_of(self.rules, "levels")
+        if self._arguments[0]:
+            require_solvable(game)  # a store was named, and there can be none
+        self._levels = self._levels or levels.NodeSearch(game)
+        if levels.LEVELS[level].depth:
+            self._waits["levels"] = self._levels.compiled
+        return levels.LargeBoardPlayer(self._levels, level, seed)
+
+    def _of_playouts(self, playouts: int, rng: "random.Random") -> Player:
+        """Return a player of random games, in compiled code if it is a game of lines."""
+        if not isinstance(self.rules, LineRules) or not takes(self.rules.game):
+            return MctsPlayer(self.rules, playouts, rng)
+        self._playouts = self._playouts or LinePlayouts(self.rules.game)
+        self._waits["mcts"] = self._playouts.compiled
+        return LineMctsPlayer(self._playouts, self.rules, playouts, rng)
 
     def _run(self, folder: str) -> Player:
         """Return a trained run, which is loaded once."""
@@ -118,6 +163,17 @@ class Roster:
 
             self._runs[folder] = RunPlayer(lines_of(self.rules, "trained runs"), folder)
         return self._runs[folder]
+
+    def _guest(self, name: str) -> Player:
+        """Return a program that plays, started, so that none has to start while its move is timed."""
+        from play.gomocup.manager import GomocupPlayer, read_guest  # only now: others do without processes
+
+        guest = read_guest(name)
+        seconds = self._arguments[2] if guest.seconds is None else guest.seconds
+        player = GomocupPlayer(lines_of(self.rules, "programs that play"), guest.command, seconds)
+        self._guests.callback(player.close)
+        player.start()
+        return player
 
     def _of_duel(self, game: Any, kind: str, level: int, seed: int | str) -> Player:
         """Return a player of the duel; all that search share what they find."""

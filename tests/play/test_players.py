@@ -192,7 +192,9 @@ def test_an_unknown_player_is_refused_with_the_names_that_exist(name: str) -> No
         read_player(name)
     said = str(refusal.value)
     assert said.startswith(f"no player {name!r}: choose {', '.join(KINDS)}, oracle:0 to oracle:10, search:0 to")
-    assert said.endswith("search:10, mcts:N, a trained run as run:FOLDER, or your own as MODULE:NAME")
+    assert said.endswith(
+        "search:10, mcts:N, a trained run as run:FOLDER, a program as gomocup:PATH, or your own as MODULE:NAME"
+    )
     assert refusal.value.exit_code == 2
 
 

@@ -1,0 +1,229 @@
+"""Levels on boards too large to solve: legal, reproducible, in order of strength, and human at the low end."""
+
+import random
+from functools import cache
+from pathlib import Path
+
+import naive
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from play.arena import Roster, find_game, meet
+from play.players.glance import Glance
+from play.players.levels import LEVELS, NodeSearch
+from play.players.machines import OraclePlayer
+from play.players.player import PlayerError, require_player_of
+from solver.games.board_rules import BoardState
+from solver.games.line_rules import LineRules, LineState
+from solver.games.notation import parse_game
+from solver.games.position import Position
+
+GAMES = ["6,6,4", "7,7,4", "6,5,3,misere", "6,6,4,misere", "10,10,5", "4,9,7", "1,30,3"]
+TORUS = """about = "Four in a row on a torus."
+board = ["......", "......", "......", "......", "......", "......"]
+lines = [{}]
+"""
+LEVELS_BELOW = [f"oracle:{level}" for level in range(10)]
+
+
+@pytest.fixture(scope="module")
+def torus(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A game of a file: four in a row, also across the edges."""
+    names = [[f"{'abcdef'[column]}{row + 1}" for column in range(6)] for row in range(6)]
+    lines = [
+        " ".join(names[(row + i * down) % 6][(column + i * right) % 6] for i in range(4))
+        for row in range(6) for column in range(6) for down, right in ((0, 1), (1, 0), (1, 1), (1, 5))
+    ]  # fmt: skip
+    path = tmp_path_factory.mktemp("games") / "torus6.toml"
+    path.write_text(TORUS.format(", ".join(f'"{line}"' for line in lines)))
+    return str(path)
+
+
+@cache
+def roster_of(name: str, seconds: float = 0.05) -> Roster:
+    roster = Roster(find_game(name), seconds=seconds)
+    roster.player("oracle:9", 0)
+    roster.ready()
+    return roster
+
+
+def choice(name: str, who: str, state: LineState, seed: int | str = 1) -> int:
+    player = roster_of(name).player(who, seed)
+    assert player is not None
+    return player.choose(state)
+
+
+def state_of(name: str, board: str) -> LineState:
+    return BoardState(Position(parse_game(name), *naive.masks(board.replace("/", ""))))
+
+
+@st.composite
+def positions(draw: st.DrawFn, names: list[str]) -> tuple[str, LineState]:
+    """Draw a game, and a position of it in which the game goes on."""
+    name = draw(st.sampled_from(names))
+    rules, rng = find_game(name), random.Random(draw(st.integers(0, 1 << 30)))
+    state = rules.start()
+    for _ in range(draw(st.integers(0, rules.game.cells - 1))):
+        if not state.outcome:
+            before, state = state, rules.play(state, rng.choice(rules.legal(state)))
+    assume(draw(st.booleans()) or not state.outcome)
+    return name, before if state.outcome else state
+
+
+@given(positions(GAMES), st.sampled_from([*LEVELS_BELOW, "search:3", "search:8", "oracle", "search"]))
+def test_every_level_names_an_empty_cell(where: tuple[str, LineState], who: str) -> None:
+    assert choice(where[0], who, where[1]) in where[1].empty
+
+
+def test_every_level_plays_a_game_of_a_file(torus: str) -> None:
+    for level in range(11):
+        rules = roster_of(torus).rules
+        state = rules.start()
+        while not state.outcome:
+            state = rules.play(state, choice(torus, f"oracle:{level}", state))
+            assert rules.outcome(state) or rules.legal(state)
+
+
+@given(positions(GAMES), st.sampled_from(LEVELS_BELOW), st.integers())
+def test_a_move_depends_on_nothing_but_seed_level_and_position(
+    where: tuple[str, LineState], who: str, seed: int
+) -> None:
+    name, state = where
+    first = choice(name, who, state, seed)
+    choice(name, "oracle:8", BoardState(Position(state.position.game)), 5)
+    assert choice(name, who, state, seed) == first
+
+
+def test_the_same_seed_gives_the_same_games() -> None:
+    def games(seed: int) -> tuple[list[int], int]:
+        met = meet(roster_of("7,7,4"), ("oracle:6", "search:4"), 6, swap=True, seed=seed)
+        return met.lengths, met.first.wins
+
+    assert games(1) == games(1) != games(2)
+
+
+@pytest.mark.parametrize("level", [4, 6, 8, 9, 10])
+def test_a_higher_level_completes_a_line_and_blocks_one(level: int) -> None:
+    mine = "......./.XXX.../.O.O.../..O..../......./......./......."
+    theirs = "......./.OOO.../.X...X./......./..X..../...X.../......."
+    for seed in range(10 if level < 10 else 1):
+        assert choice("7,7,4", f"oracle:{level}", state_of("7,7,4", mine), seed) in (7, 11) or level == 4
+    blocks = [choice("7,7,4", f"oracle:{level}", state_of("7,7,4", theirs), seed) in (7, 11) for seed in range(10)]
+    assert sum(blocks) >= 7
+
+
+def test_the_low_levels_see_what_ends_the_game_most_of_the_time_but_not_always() -> None:
+    straight = state_of("15,15,5", "." * 110 + "XXXX" + "." * 31 + "OOO" + "." * 14 + "O" + "." * 62)
+    for level, least in ((1, 60), (2, 75), (3, 85)):
+        seen = sum(choice("15,15,5", f"oracle:{level}", straight, seed) in (109, 114) for seed in range(100))
+        assert least <= seen < 100 or (level == 3 and seen == 100)
+
+
+def test_slanted_lines_are_overlooked_more_often() -> None:
+    game = parse_game("15,15,5")
+    row, diagonal = sum(1 << 110 + i for i in range(3)), sum(1 << 110 + 16 * i for i in range(3))
+    apart = 1 << 0 | 1 << 14 | 1 << 210
+    seen = [
+        sum(max(worths.values()) > 400 for worths in (
+            Glance(game).worths(stones, apart, 0.3, random.Random(seed)) for seed in range(300)))
+        for stones in (row, diagonal)
+    ]  # fmt: skip
+    assert 180 < seen[0] < 240
+    assert 140 < seen[1] < seen[0]
+
+
+@pytest.mark.parametrize("level", range(1, 10))
+def test_levels_play_near_other_stones_and_first_near_the_middle(level: int) -> None:
+    state = state_of("15,15,5", "." * 112 + "XO" + "." * 111)
+    for seed in range(20):
+        row, column = divmod(choice("15,15,5", f"oracle:{level}", state, seed), 15)
+        assert max(abs(row - 7), min(abs(column - 7), abs(column - 8))) <= 2
+    first = [choice("15,15,5", f"oracle:{level}", state_of("15,15,5", "." * 225), seed) for seed in range(20)]
+    assert all(3 <= coordinate <= 11 for cell in first for coordinate in divmod(cell, 15))
+
+
+def test_level_0_plays_anywhere() -> None:
+    state = state_of("15,15,5", "." * 112 + "XO" + "." * 111)
+    assert len({choice("15,15,5", "oracle:0", state, seed) for seed in range(100)}) > 60
+
+
+@pytest.mark.parametrize("level", range(1, 10))
+def test_in_misere_a_level_completes_no_line_that_it_sees(level: int) -> None:
+    state = state_of("6,6,4,misere", "XXX...OO.O.." + "." * 24)
+    lost = sum(choice("6,6,4,misere", f"oracle:{level}", state, seed) == 3 for seed in range(40))
+    assert lost <= (3 if level < 5 else 1)
+
+
+def test_without_compiled_code_all_levels_glance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NodeSearch, "compiled", lambda search, deadline: None)
+    with Roster(find_game("10,10,5"), seconds=0.05) as roster:
+        rules = roster.rules
+        for level in range(10):
+            player, state = roster.player(f"oracle:{level}", 1), rules.start()
+            while player and not state.outcome:
+                state = rules.play(state, player.choose(state))
+
+
+def test_boards_that_the_engine_cannot_take_have_levels_too() -> None:
+    with Roster(find_game("30,30,5"), seconds=0.05) as roster:
+        for level in range(11):
+            player = roster.player(f"oracle:{level}", 1)
+            state = roster.rules.play(roster.rules.start(), 450)
+            assert player is not None
+            assert player.choose(state) in state.empty
+
+
+@pytest.mark.parametrize("who", ["oracle", "oracle:10", "search", "search:10"])
+def test_level_10_is_the_engine_with_all_its_time(who: str) -> None:
+    assert isinstance(roster_of("7,7,4").player(who, 1), OraclePlayer)
+    roster = roster_of("7,7,4")
+    assert roster.oracle() is roster.oracle(live=True)
+
+
+def test_search_has_levels_on_large_boards_and_in_the_duel_alone() -> None:
+    require_player_of(find_game("6,6,4"), "search:3")
+    for name in ("4,4,4", "5,5,5"):
+        with pytest.raises(PlayerError, match="of capture, and of lines on more than 27 cells"):
+            require_player_of(find_game(name), "search:3")
+
+
+def test_a_named_store_of_a_board_too_large_is_refused(tmp_path: Path) -> None:
+    with (
+        Roster(find_game("6,6,4"), str(tmp_path / "store")) as roster,
+        pytest.raises(Exception, match="too many to solve"),
+    ):
+        roster.player("oracle:3", 1)
+
+
+def test_levels_are_fast() -> None:
+    """Up to level 8, by what they may visit: a core visits half a million positions a second, or more."""
+    assert all(strength.nodes <= 100_000 for strength in LEVELS[:9])
+
+
+PAIRS = [(level + 2, level) for level in range(8)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("higher", "lower"), PAIRS)
+@pytest.mark.parametrize(("name", "games"), [("15,15,5", 30), ("10,10,5", 40), ("7,7,4", 200)])
+def test_each_level_beats_the_one_two_below(name: str, games: int, higher: int, lower: int) -> None:
+    met = meet(roster_of(name), (f"oracle:{higher}", f"oracle:{lower}"), games, swap=True, seed=1)
+    assert not met.first.forfeits + met.second.forfeits
+    assert met.first.points > 0.55, (met.first.wins, met.first.draws, met.first.losses)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["15,15,5", "10,10,5"])
+def test_the_best_level_beats_level_8(name: str) -> None:
+    roster = roster_of(name, 0.5)
+    met = meet(roster, ("oracle:10", "oracle:8"), 12, swap=True, seed=1)
+    assert met.first.points > 0.6
+
+
+def test_levels_are_of_line_rules_with_either_side_first() -> None:
+    rules = LineRules(parse_game("7,7,4"), first="O")
+    with Roster(rules, seconds=0.05) as roster:
+        player = roster.player("oracle:5", 1)
+        assert player is not None
+        assert player.choose(rules.start()) in range(49)

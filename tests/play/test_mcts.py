@@ -1,0 +1,173 @@
+"""Random games of lines in compiled code: legal, reproducible, right where the truth is known, and quick."""
+
+import random
+from collections.abc import Iterator
+from time import perf_counter
+
+import naive
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from play.arena import Roster, find_game
+from play.players.mcts import LineMctsPlayer, LinePlayouts, MctsPlayer
+from solver.engine.playouts import Playouts
+from solver.games.board_rules import BoardState
+from solver.games.line_rules import LineRules, LineState
+from solver.games.notation import parse_game
+from solver.games.position import Position
+
+GAMES = ["3,3,3", "3,3,3,misere", "4,4,3", "6,6,4", "6,6,4,misere", "10,10,5", "2,3,2", "1,1,1", "1,9,9", "4,9,7",
+         "fano", "fano,misere", "torus4", "cube3", "corners"]  # fmt: skip
+MADE = {name: Playouts(parse_game(name)) for name in GAMES}
+
+
+def sides(state: LineState) -> tuple[int, int]:
+    x, o = state.position.x, state.position.o
+    return (x, o) if state.position.mover == "X" else (o, x)
+
+
+def state_of(name: str, board: str) -> LineState:
+    return BoardState(Position(parse_game(name), *naive.masks(board.replace("/", ""))))
+
+
+@st.composite
+def positions(draw: st.DrawFn, names: list[str]) -> tuple[str, LineState]:
+    """Draw a game, and a position of it in which the game goes on."""
+    name = draw(st.sampled_from(names))
+    rules, rng = LineRules(parse_game(name)), random.Random(draw(st.integers(0, 1 << 30)))
+    state = rules.start()
+    for _ in range(draw(st.integers(0, rules.game.cells - 1))):
+        after = rules.play(state, rng.choice(rules.legal(state)))
+        if after.outcome:
+            break
+        state = after
+    return name, state
+
+
+@given(positions(GAMES), st.integers(1, 300), st.integers(0))
+def test_shares_are_of_empty_cells_and_add_up_to_1(where: tuple[str, LineState], playouts: int, seed: int) -> None:
+    shares = MADE[where[0]].shares(*sides(where[1]), playouts, seed)
+    assert set(shares) <= set(where[1].empty)
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+@given(positions(GAMES), st.integers(0))
+def test_the_same_seed_gives_the_same_shares_whatever_was_played_before(
+    where: tuple[str, LineState], seed: int
+) -> None:
+    name, state = where
+    first = MADE[name].shares(*sides(state), 200, seed)
+    MADE[name].shares(0, 0, 50, seed + 1)
+    assert MADE[name].shares(*sides(state), 200, seed) == first == Playouts(parse_game(name)).shares(
+        *sides(state), 200, seed
+    )  # fmt: skip
+
+
+def test_other_seeds_give_other_shares() -> None:
+    assert len({tuple(MADE["10,10,5"].shares(0, 0, 100, seed).items()) for seed in range(10)}) > 5
+
+
+@given(positions(["6,6,4", "10,10,5", "4,9,7", "torus4", "cube3"]))
+def test_a_line_is_completed_at_once_and_else_one_is_stopped(where: tuple[str, LineState]) -> None:
+    name, state = where
+    own, other = sides(state)
+    game = state.position.game
+    wins = [cell for cell in state.empty if game.completes(own | 1 << cell, cell)]
+    threats = [cell for cell in state.empty if game.completes(other | 1 << cell, cell)]
+    assume(wins or threats)
+    assert MADE[name].best(own, other, 20, 1) in (wins or threats)
+
+
+@given(positions(["3,3,3,misere", "6,6,4,misere"]))
+def test_in_misere_no_line_is_completed_where_that_can_be_helped(where: tuple[str, LineState]) -> None:
+    name, state = where
+    own, other = sides(state)
+    game = state.position.game
+    safe = [cell for cell in state.empty if not game.completes(own | 1 << cell, cell)]
+    assert MADE[name].best(own, other, 400, 1) in (safe or state.empty)
+
+
+@given(positions(["3,3,3", "3,3,3,misere"]), st.integers(0, 1 << 40))
+def test_many_playouts_keep_the_outcome_of_3_3_3(where: tuple[str, LineState], seed: int) -> None:
+    name, state = where
+    rules, board = naive.Game.named(name), naive.board(naive.Game.named(name), state.position.x, state.position.o)
+    cell = MADE[name].best(*sides(state), 30_000, seed)
+    best, found = naive.score(rules, board), -naive.score(rules, naive.claim(board, cell))
+    assert ((best > 0) - (best < 0)) == ((found > 0) - (found < 0))
+
+
+@given(positions(["4,4,3"]), st.integers(0, 1 << 40))
+def test_many_playouts_keep_the_outcome_of_4_4_3(where: tuple[str, LineState], seed: int) -> None:
+    _, state = where
+    assume(len(state.empty) <= 10)
+    rules = naive.Game.named("4,4,3")
+    board = naive.board(rules, state.position.x, state.position.o)
+    cell = MADE["4,4,3"].best(*sides(state), 30_000, seed)
+    best, found = naive.score(rules, board), -naive.score(rules, naive.claim(board, cell))
+    assert ((best > 0) - (best < 0)) == ((found > 0) - (found < 0))
+
+
+def test_a_forced_win_is_favoured() -> None:
+    three = state_of("10,10,5", "." * 42 + "XXX" + "." * 17 + "OO" + "." * 10 + "O" + "." * 25)
+    shares = MADE["10,10,5"].shares(*sides(three), 1_000, 1)
+    assert max(shares, key=shares.__getitem__) in (41, 45)
+    assert max(shares.values()) == 1
+
+
+@pytest.fixture
+def roster() -> Iterator[Roster]:
+    with Roster(find_game("7,7,4")) as made:
+        yield made
+
+
+def test_mcts_of_lines_is_compiled_and_that_of_other_games_is_not(roster: Roster) -> None:
+    assert isinstance(roster.player("mcts", 1), LineMctsPlayer)
+    with Roster(find_game("30,30,5")) as large:
+        assert isinstance(large.player("mcts:2", 1), MctsPlayer)
+
+
+def test_without_compiled_code_mcts_plays_in_plain_python(monkeypatch: pytest.MonkeyPatch, roster: Roster) -> None:
+    monkeypatch.setattr(LinePlayouts, "compiled", lambda loader, deadline: None)
+    player = roster.player("mcts:20", 1)
+    assert player is not None
+    assert player.choose(roster.rules.start()) in range(49)
+
+
+def result(rules: LineRules, x: LineMctsPlayer | MctsPlayer, o: LineMctsPlayer | MctsPlayer) -> str | None:
+    state = rules.start()
+    while not state.outcome:
+        state = rules.play(state, (o if state.position.stones % 2 else x).choose(state))
+    return state.outcome.winner
+
+
+@pytest.mark.parametrize(
+    ("name", "playouts", "games"),
+    [("7,7,4", 200, 8), ("6,6,4,misere", 200, 8), pytest.param("15,15,5", 200, 4, marks=pytest.mark.slow)],
+)
+def test_compiled_playouts_beat_as_many_plain_ones(name: str, playouts: int, games: int) -> None:
+    rules, points = LineRules(parse_game(name)), 0.0
+    compiled = LinePlayouts(rules.game)
+    for seed in range(games):
+        ours = LineMctsPlayer(compiled, rules, playouts, random.Random(f"{seed}"))
+        plain = MctsPlayer(rules, playouts, random.Random(f"plain {seed}"))
+        winner = result(rules, plain, ours) if seed % 2 else result(rules, ours, plain)
+        points += 0.5 if winner is None else float(winner == "XO"[seed % 2])
+    assert points >= 0.75 * games
+
+
+def test_compiled_playouts_are_many_times_as_fast_as_plain_ones() -> None:
+    rules, spent = LineRules(parse_game("10,10,5")), []
+    state = rules.play(rules.start(), 44)
+    compiled = LineMctsPlayer(LinePlayouts(rules.game), rules, 300, random.Random(1))
+    compiled.choose(state)
+    for player in (compiled, MctsPlayer(rules, 300, random.Random(1))):
+        start = perf_counter()
+        player.choose(state)
+        spent.append(perf_counter() - start)
+    assert spent[0] * 10 < spent[1]
+
+
+def test_the_largest_number_of_playouts_stays_within_memory() -> None:
+    start = state_of("6,6,4", "." * 36)
+    assert MADE["6,6,4"].best(*sides(start), 1_000_000, 1) in start.empty
