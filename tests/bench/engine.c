@@ -547,6 +547,7 @@ static void set_up(int count[2], int stones[2][MAX_CELLS], int side)
     memset(board, 0, sizeof board);
     memset(open, 0, sizeof open);
     memset(taken, 0, sizeof taken);
+    memset(plies, 0, sizeof plies);
     for (Ply *ply = plies; ply < plies + sizeof plies / sizeof *plies; ply++)
         ply->killer[0] = ply->killer[1] = -1;
     key = 0;
