@@ -3,7 +3,7 @@
 Win soonest, lose latest (or, where cells are counted, by the most and by the least): a move is best if no other has a
 better score. Among equally good moves the oracle itself makes the one that leaves the smallest share of safe replies;
 among those, the most promising one by the game's own measure (`promise`); and then the first on the canonical board. A
-turned board gets the turned move. Of boards too large to solve it proves what it can, and estimates the rest.
+turned board gets the turned move. On boards too large to solve it proves what it can, and estimates the rest.
 """
 
 import os
@@ -273,11 +273,12 @@ class Oracle:
         if position.over:
             raise BoardError(f"board {str(position)!r} has no move: the game is over")
         if self._looking:
-            cell, share = self._looking.move(position.x, position.o, self._source.deadline())
+            look = self._looking.move(position.x, position.o, self._source.deadline())
+            (cell, score), empty = look.scores[0], self.game.cells - position.stones
             over = position.play(cell).score_if_over()
             if over is not None:
-                return self._move(cell, -over, self.game.cells - position.stones, True, over < 0)
-            return Move(*self._cells[cell], None, None, 0, False, share)
+                return self._move(cell, -over, empty, True, over < 0 or empty == 1)
+            return self._move(cell, score, empty, False, score > 0)._replace(estimate=look.estimates.get(cell))
         x, o, g = self._index.canonical(position.x, position.o)
         cell, score, exact = self._choice(x, o)
         empty = self.game.cells - position.stones

@@ -76,8 +76,8 @@ class Looking(Protocol):
     def look(self, x: int, o: int, deadline: float) -> Look:
         """Return what is seen of an open position by the deadline."""
 
-    def move(self, x: int, o: int, deadline: float) -> tuple[int, float]:
-        """Return the move that it would make, and the share of points that it expects of it."""
+    def move(self, x: int, o: int, deadline: float) -> Look:
+        """Return a look that has only the move which it would make."""
 
     def compiled(self, deadline: float) -> Any:
         """Return what searches in compiled code, which is loaded in the background; None if not there in time."""

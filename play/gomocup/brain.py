@@ -30,7 +30,7 @@ HURRY = 0.1
 
 _IN_A_ROW = 5
 _RULES = {1: "exactly five", 2: "continuous game", 4: "renju", 8: "caro"}
-_TABLE_BITS, _FEWEST_BITS, _ENTRY_BYTES = 20, 12, 32
+_TABLE_BITS, _FEWEST_BITS, _ENTRY_BYTES = 20, 12, 16
 _KILOBYTE = 1 if sys.platform == "darwin" else 1024
 """The unit in which the system counts the memory of a process."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from oracle.answers import percent
 from play.gomocup.places import write_place
 from solver.games.lines import Game
 
@@ -53,9 +54,9 @@ def message(game: Game, thought: Thought) -> str:
     """Return what a person may want to know of a thought, in one line."""
     end = ""
     if thought.win:
-        end = f", {'wins' if thought.win > 0 else 'loses'} in {abs(thought.win)} plies"
+        end = f", believes to {'win' if thought.win > 0 else 'lose'} in {abs(thought.win)} plies"
     line = " ".join(write_place(game, cell) for cell in thought.line[:20])
     return (
-        f"MESSAGE depth {thought.depth}, expects {100 * thought.share:.0f} % of the points{end}, "
+        f"MESSAGE depth {thought.depth}, expects {percent(thought.share)} % of the points{end}, "
         f"{thought.nodes} nodes, line {line}"
     ).rstrip()

@@ -58,7 +58,7 @@ class Stop:
                 f"{self.side} cannot win: {first}every line that {self.side} could complete contains one of the pairs "
                 f"{names}{more}, and whenever {self.side} takes one cell of a pair, {other} takes the other."
             )
-        share = (self.weights.total + self.weights.added) / (1 << self.weights.scale)
+        share = (self.weights.total + self.weights.added) * 100 // (1 << self.weights.scale) / 100
         return (
             f"{self.side} cannot win: {first}the lines that {self.side} could complete have so many empty cells that "
             f"they weigh {share:.2f} together, less than 1, and {other} keeps it so by taking the heaviest cell."

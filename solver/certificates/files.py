@@ -110,6 +110,8 @@ def check_proof(proof: Proof) -> None:
         return usual if answer is None else answer
 
     walk(game, Whole(0, 0), evidence.group, ask)
+    for _ in told:
+        raise Refuted("the defence has too many answers")
 
 
 def check_file(path: str | os.PathLike[str], game: Game | None = None) -> Proof:

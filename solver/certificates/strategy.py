@@ -1,4 +1,4 @@
-"""Strategies by which a side wins, and their checker: plain Python that shares no code with any search.
+"""Strategies by which a side wins, and their checker: plain Python that shares no code with the engine.
 
 A strategy is a tree. The winner plays `move`. If that completes a line, the game is won. Otherwise the loser may reply
 with any empty cell:
@@ -74,7 +74,7 @@ def check_strategy(game: Game, x: int, o: int, strategy: Strategy, *, most_steps
 
 
 def holds(game: Game, own: int, their: int, strategy: Strategy, *, most_steps: int = MOST_STEPS) -> int:
-    """Return the replies after which a strategy does not win that wins if the loser passes; all if it does not."""
+    """Return the replies that refute a strategy which wins against a pass; every empty cell if it loses even then."""
     check, failed = _Check(game, most_steps), 0
     free = game.full & ~(own | their)
     with suppress(Refuted):
@@ -99,11 +99,13 @@ def longest_line(game: Game, own: int, their: int, strategy: Strategy) -> tuple[
             own |= 1 << part.move
             if game.completes(own, part.move):
                 break
-        wins, replies = gaps(game, own, their), part.replies
+        wins, replies = 0 if game.misere else gaps(game, own, their), part.replies
         most = max([(_size(after, sizes), -cell) for cell, after in replies.items()], default=(0, 1))[1]
         reply = -most if most <= 0 else next(cells_of(wins or game.full & ~(own | their)))
         line.append(reply)
         their |= 1 << reply
+        if game.completes(their, reply):  # in misère play only
+            break
         wins &= ~(1 << reply)
         following = replies.get(reply) or (None if wins else part.other)
         if following is None:

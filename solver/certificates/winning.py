@@ -15,6 +15,7 @@ What is returned was put together from such parts, and is still to be checked as
 from collections.abc import Callable
 from time import monotonic
 
+from solver.certificates.refusals import CheckTooLong
 from solver.certificates.strategy import WAIT, Strategy, gaps, holds
 from solver.games.board import cells_of
 from solver.games.lines import Game
@@ -40,7 +41,7 @@ def find_answer(game: Game, own: int, their: int, guide: Guide, deadline: float)
 def _attempt(find: Callable[[], Strategy]) -> Strategy | None:
     try:
         return find()
-    except NotFound:
+    except (NotFound, CheckTooLong):
         return None
 
 

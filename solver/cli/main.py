@@ -195,10 +195,11 @@ def bench(game: BoardGame[Any], as_json: bool) -> None:
 def prove(game: BoardGame[Any], out: str | None, seconds: float) -> None:
     """Prove what the empty board is worth, without a store: also for games too large to solve.
 
-    Looks for a draw: by a pairing of cells, by the weights of the lines, or by a defence against every move.
+    Looks for a draw by a pairing of cells, by the weights of the lines, or by a defence against every move; and for a
+    strategy by which X wins.
     """
     from solver.certificates.files import write_proof
-    from solver.certificates.prove import prove
+    from solver.engine.proving import prove
 
     lines, started, line = lines_only(game), monotonic(), ProgressLine()
     try:
@@ -218,7 +219,7 @@ def prove(game: BoardGame[Any], out: str | None, seconds: float) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file.")
 @command_errors
 def check(files: tuple[str, ...], as_json: bool) -> None:
-    """Check proof files: each step of each proof, without the code that found it."""
+    """Check the proofs in FILE..., each step of each, without the code that found it."""
     from solver.certificates.files import check_file
 
     worst = 0

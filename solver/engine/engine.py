@@ -39,7 +39,7 @@ _WINDOW = 40
 """How far from the last depth's value the next one is looked for at first."""
 
 _SCALE = 100.0
-"""So much value makes one side e times as likely to win as the other (tests/bench/fit_engine.py finds weights so)."""
+"""So much value makes one side e times as likely to win as the other."""
 
 _ENOUGH = 0.8
 """A depth is not begun when more than this share of the time is used: it would hardly end."""
@@ -225,6 +225,7 @@ class _Alarm:
     def cancel(self) -> None:
         if self._timer:
             self._timer.cancel()
+            self._timer.join()  # or it could ring in the next search
 
 
 def share_of(value: int) -> float:

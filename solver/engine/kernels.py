@@ -12,7 +12,7 @@ can become such a threat. What follows from that holds in every game of lines:
 The last two take the place of a deeper search, and they are exact. Elsewhere only the most promising moves near other
 stones are tried, so a win that the search reports is likely, not certain: solver/certificates proves or drops it.
 
-`place` and `take_back` keep everything up to date that a position is judged by. In the arrays, `c` is what the game
+`place` and `take_back` update everything that judging a position needs. In the arrays, `c` is what the game
 says (solver/engine/tables.py fills it), `s` the state of one search, and `t` the transposition table.
 """
 
@@ -41,7 +41,7 @@ WON = MATE - 1_000
 PLIES_MOST = 120
 
 # Of `s`: single values, then tables.
-NODES, LIMIT, STOP, EMPTY, MISERE, KEY, BEST, CELLS, ROOT_DEPTH, WIDTH = range(10)
+NODES, LIMIT, STOP, EMPTY, MISERE, KEY, BEST, CELLS, WIDTH = range(9)
 OPEN = 16
 """OPEN + 8 * side + missing: how many lines are open for a side and miss so many cells."""
 WEIGHT = 32

@@ -1,15 +1,15 @@
 """Live search of boards too large to solve: a good move, and the truth where a proof is at hand.
 
-What it says is certain in three cases only: few cells are left, and plain Python searches them all; a certificate shows
-that nobody can win; or the engine sees a win, and the strategy that was made of it has passed a check that shares no
-code with the engine. All else is an estimate. A strategy is kept, so that its next moves need no search.
+What it says is certain in three cases only: plain Python soon finds every score; a certificate shows that nobody can
+win; or the engine sees a win, and the strategy that was made of it has passed a check that shares no code with the
+engine. All else is an estimate. A strategy is kept, so that its next moves need no search.
 """
 
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from solver.certificates.draws import DEAD, PAIRING, Certificate, draw_certificate
+from solver.certificates.draws import DEAD, PAIRING, Certificate, check_stop, draw_certificate
 from solver.certificates.refusals import CheckTooLong, Refuted
 from solver.certificates.strategy import WAIT, Strategy, check_strategy, longest_line
 from solver.certificates.winning import find_answer, find_strategy
@@ -24,17 +24,17 @@ from solver.source import Look
 if TYPE_CHECKING:
     from solver.engine.engine import Engine, Thought
 
-_FEW = 10
-"""So many empty cells are searched to the end."""
-
 _KEPT = 64
 """How many strategies are kept."""
 
 _NODES = 200_000
 """How many nodes the engine may take for one move of a strategy."""
 
-_DRAW, _THINK, _PROVE = 0.15, 0.6, 0.85
-"""By which share of the time the search for a certificate, for a move, and for a strategy have ended."""
+_DRAW, _SETTLE, _THINK, _PROVE = 0.1, 0.2, 0.6, 0.85
+"""By which share of the time the searches for a certificate, in plain Python, for a move and a strategy have ended."""
+
+_STEPS = 20_000
+"""How many positions the check of a strategy may look at, which takes a fraction of a second."""
 
 _MARGIN = 0.01
 """How many seconds before the deadline the search ends."""
@@ -120,14 +120,12 @@ class LiveEngine(Loader):
 
     def look(self, x: int, o: int, deadline: float) -> Look:
         """Return what is seen of an open position by the deadline."""
-        left = self.game.cells - (x | o).bit_count()
-        if left <= _FEW:
-            scores, exact = self._plain.children(x, o, deadline)
-            if exact:
-                return Look(sorted(scores, key=_score, reverse=True), True)
         start = monotonic()
         span = max(0.0, deadline - _MARGIN - start)
-        draw = draw_certificate(self.game, x, o, start + _DRAW * span)
+        draw = self._draw(x, o, start + _DRAW * span)
+        settled = None if draw else self._settled(x, o, start + _SETTLE * span)
+        if settled:
+            return settled
         engine = self.compiled(start + _THINK * span)
         if engine is None:
             scores, exact = self._plain.children(x, o, deadline)
@@ -135,30 +133,42 @@ class LiveEngine(Loader):
         with self._searching:
             return self._look(engine, x, o, draw, start, span)
 
-    def move(self, x: int, o: int, deadline: float) -> tuple[int, float]:
-        """Return the move that it would make, and the share of points that it expects of it."""
+    def move(self, x: int, o: int, deadline: float) -> Look:
+        """Return a look that has only the move which it would make."""
         own, their = self._sides(x, o)
         engine = self.compiled(deadline - _MARGIN)
         if engine is None:
             scores, _ = self._plain.children(x, o, deadline)
-            return max(scores, key=_score)[0], 0.5
+            return Look([max(scores, key=_score)], False)
         with self._searching:
-            kept = self._kept(own, their)
-            if kept:
-                self._keep(own, their, kept)
-                return kept.move, 1.0
+            won = self._won_already(x, o)
+            if won:
+                return won
             thought = engine.think(own, their, seconds=max(0.0, deadline - _MARGIN - monotonic()))
-            return thought.cell, thought.share
+            return Look([(thought.cell, 0)], False, estimates={thought.cell: thought.share})
+
+    def _draw(self, x: int, o: int, deadline: float) -> Certificate | None:
+        """Return why the position is a draw, if a reason is found that passes the check."""
+        found = draw_certificate(self.game, x, o, deadline)
+        if found:
+            try:
+                check_stop(self.game, x, o, found.x)
+                check_stop(self.game, x, o, found.o)
+            except Refuted:
+                return None
+        return found
+
+    def _settled(self, x: int, o: int, deadline: float) -> Look | None:
+        """Return the score of every move, if plain Python finds them all in a short time."""
+        scores, exact = self._plain.children(x, o, deadline)
+        return Look(sorted(scores, key=_score, reverse=True), True) if exact else None
 
     def _look(self, engine: "Engine", x: int, o: int, draw: Certificate | None, start: float, span: float) -> Look:
         """Return what the engine sees, with a proof of what it believes if one is found."""
         own, their = self._sides(x, o)
-        mover = Position(self.game, x, o).mover
-        kept = self._kept(own, their)
-        if kept:
-            win = self._checked(mover, x, o, own, their, kept)
-            if win:
-                return self._won(win, kept.move, x, o)
+        won = self._won_already(x, o)
+        if won:
+            return won
         thought = engine.think(own, their, seconds=max(0.0, start + _THINK * span - monotonic()))
         win, strategy = self._proved(engine, thought, x, o, start + _PROVE * span)
         if win and strategy and thought.win > 0:
@@ -167,6 +177,13 @@ class LiveEngine(Loader):
         depth = max(1, thought.depth - _LESS)
         values = [] if draw or win else engine.values(own, their, depth=depth, most=_MOVES, seconds=seconds)
         return self._seen(thought, values, win, draw, x, o)
+
+    def _won_already(self, x: int, o: int) -> Look | None:
+        """Return what is seen where a strategy that was found before wins."""
+        own, their = self._sides(x, o)
+        kept = self._kept(own, their)
+        win = kept and self._checked(Position(self.game, x, o).mover, x, o, own, their, kept)
+        return self._won(win, kept.move, x, o) if win and kept else None
 
     def _seen(
         self, thought: "Thought", values: list[tuple[int, int]], win: "Win | None", draw: Certificate | None, x: int,
@@ -177,7 +194,7 @@ class LiveEngine(Loader):
 
         left = self.game.cells - (x | o).bit_count()
         score = win.plies - left - 1 if win else 0
-        cells = [thought.cell, *[cell for cell, _ in values if cell != thought.cell]]
+        cells = [] if _certain_of_all(draw) else [thought.cell, *[cell for cell, _ in values if cell != thought.cell]]
         cells += [cell for cell in cells_of(self.game.full & ~(x | o)) if cell not in cells]
         estimates = {} if win or draw else {cell: share_of(value) for cell, value in values} | {
             thought.cell: max([thought.share, *[share_of(value) for cell, value in values if cell != thought.cell]])
@@ -188,7 +205,7 @@ class LiveEngine(Loader):
             outcome=-1 if win else 0 if draw else None,
             reason=win or draw,
             estimates=estimates,
-            line=win.line if win else thought.line,
+            line=win.line if win else () if draw else thought.line,
             depth=thought.depth,
             nodes=thought.nodes,
         )
@@ -207,7 +224,8 @@ class LiveEngine(Loader):
         mover = Position(self.game, x, o).mover
 
         def guide(mine: int, theirs: int) -> int | None:
-            found = engine.think(mine, theirs, nodes=_NODES)
+            seconds = max(0.0, deadline - monotonic())
+            found = engine.think(mine, theirs, nodes=_NODES, seconds=seconds)
             return found.cell if found.win > 0 else None
 
         if thought.win > 0:
@@ -224,7 +242,7 @@ class LiveEngine(Loader):
     def _checked(self, winner: str, x: int, o: int, own: int, their: int, strategy: Strategy) -> Win | None:
         """Return the win of a strategy that passes the check, which is kept then; None if it does not."""
         try:
-            plies = check_strategy(self.game, x, o, strategy)
+            plies = check_strategy(self.game, x, o, strategy, most_steps=_STEPS)
         except (Refuted, CheckTooLong):
             return None
         self._keep(own, their, strategy)

@@ -1,7 +1,7 @@
 """Compiled code that is loaded in the background, while plain Python answers.
 
-Importing numba takes a third of a second, and compiling for the first time some seconds. Nobody waits for
-that who needs only a small answer.
+Importing numba takes a third of a second, and compiling for the first time some seconds. Small answers
+do not wait for either.
 """
 
 import os

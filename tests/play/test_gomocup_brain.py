@@ -245,7 +245,7 @@ def test_an_engine_is_made_once_a_board_and_forgets_between_matches() -> None:
     assert talk.engine.forgot == 2
 
 
-@pytest.mark.parametrize(("memory", "bits"), [(0, 20), (367001600, 20), (83886080, 19), (1 << 20, 13), (1, 12)])
+@pytest.mark.parametrize(("memory", "bits"), [(0, 20), (367001600, 20), (83886080, 20), (1 << 20, 14), (1, 12)])
 @pytest.mark.parametrize("before", [True, False])
 def test_the_engine_takes_a_quarter_of_the_memory_for_its_table_at_the_most(
     memory: int, bits: int, before: bool
@@ -268,7 +268,7 @@ def test_a_message_tells_depth_estimate_and_line() -> None:
     told.answers("START 15")
     assert told.answers("BEGIN") == ["MESSAGE depth 3, expects 50 % of the points, 7 nodes, line 0,0", "0,0"]
     thought = FirstEmpty().think(0, 0)._replace(win=-4, line=(16, 0))
-    assert message(grid(15, 15, 5), thought).endswith("points, loses in 4 plies, 7 nodes, line 1,1 0,0")
+    assert message(grid(15, 15, 5), thought).endswith("points, believes to lose in 4 plies, 7 nodes, line 1,1 0,0")
 
 
 def clocked(**limits: int) -> Clock:

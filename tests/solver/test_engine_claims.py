@@ -32,7 +32,7 @@ def live(game: Game) -> LiveEngine:
 @pytest.fixture(autouse=True)
 def engine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plain Python does not settle what the engine is asked."""
-    monkeypatch.setattr("solver.engine.live._FEW", 0)
+    monkeypatch.setattr(LiveEngine, "_settled", lambda self, x, o, deadline: None)
 
 
 def crowded(game: Game, rng: random.Random) -> tuple[int, int]:
@@ -167,3 +167,18 @@ def test_a_strategy_is_followed_without_a_search_whatever_the_other_side_replies
         assert isinstance(seen.reason, Win)
         assert seen.reason.plies <= before.plies - 2
     raise AssertionError("the win was lost")
+
+
+@pytest.mark.parametrize("game", large(), ids=lambda game: game.name)
+def test_the_line_of_a_look_can_be_played_and_that_of_a_win_leads_to_its_end(game: Game) -> None:
+    rng = random.Random(game.name)
+    for empty in (0.1, 0.2, 0.4, 0.7):
+        x, o = random_position(game, rng, round(game.cells * (1 - empty)))
+        if (x | o) == game.full:
+            continue
+        seen, position = look(game, x, o, 0.15), Position(game, x, o)
+        for cell in seen.line:
+            position = position.play(cell)
+        if isinstance(seen.reason, Win):
+            assert position.over
+            assert position.winner == seen.reason.side

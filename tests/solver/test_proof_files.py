@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -11,11 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.certificates.draws import draw_certificate
-from solver.certificates.files import DRAW, FORMAT, Defence, Proof, check_file, lines_digest, read_proof, write_proof
-from solver.certificates.prove import prove
+from solver.certificates.files import (
+    DRAW,
+    FORMAT,
+    Defence,
+    Proof,
+    check_file,
+    check_proof,
+    lines_digest,
+    read_proof,
+    write_proof,
+)
 from solver.certificates.refusals import CheckTooLong, ProofDamaged, Refuted
 from solver.certificates.strategy import WAIT, Strategy
 from solver.cli.main import main as solve
+from solver.engine.proving import prove
 from solver.errors import Ttt4Error
 from solver.games.lines import Game, grid
 
@@ -256,3 +267,18 @@ def test_prove_takes_games_of_lines_only(run: Run) -> None:
 
 def test_the_format_is_named_in_the_first_field(tmp_path: Path) -> None:
     assert next(iter(fields_of(win(), tmp_path / "proof.json").items())) == ("format", FORMAT)
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,3,3,misere", "6,6,1,misere", "2,2,2"])
+def test_prove_ends_on_small_boards_with_a_proof_or_one_line(name: str, run: Callable[..., Any]) -> None:
+    ran = run(solve, "prove", "--game", name, "--time", "3")
+    assert ran.code in (0, 1)
+    assert "Traceback" not in ran.err
+
+
+def test_a_defence_with_answers_left_over_is_refused() -> None:
+    proof = read_proof(PROOFS / "6x4x4.json")
+    assert isinstance(proof.evidence, Defence)
+    longer = Defence(proof.evidence.group, (*proof.evidence.answers, None))
+    with pytest.raises(Refuted, match="too many answers"):
+        check_proof(replace(proof, evidence=longer))

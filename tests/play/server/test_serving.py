@@ -95,7 +95,7 @@ def test_a_signal_ends_it_with_one_line_and_the_signal_s_exit_code(
     process = start("--time", "30")
     here = ("127.0.0.1", port_of(process))
     with socket.create_connection(here, timeout=30) as searching, socket.create_connection(here, timeout=30) as idle:
-        searching.sendall(b"GET /api/position?game=6,7,4&board=42 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        searching.sendall(b"GET /api/position?game=9,9,5&board=81 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         idle.sendall(f"GET {ONE} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         assert idle.recv(15) == b"HTTP/1.1 200 OK"  # by now it searches, too
         began = time.monotonic()

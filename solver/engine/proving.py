@@ -1,10 +1,12 @@
 """What can be proved of a position without a store: the simplest proof is looked for first."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from time import monotonic
 
 from solver.certificates.draws import draw_certificate
 from solver.certificates.files import DRAW, Defence, Proof, check_proof
+from solver.certificates.refusals import CheckTooLong, Refuted
 from solver.certificates.strategy import check_strategy
 from solver.certificates.winning import find_strategy
 from solver.errors import NotSettled
@@ -16,8 +18,8 @@ Prover = Callable[[Game, Position, float], Proof | None]
 
 OnNodes = Callable[[int], None]
 
-_NODES, _TABLE_BITS = 50_000, 22
-"""How many nodes the engine takes for a move of a strategy at first, and how much it remembers."""
+_NODES, _NODES_MOST, _TABLE_BITS = 50_000, 1 << 40, 22
+"""How many nodes the engine takes for a move of a strategy at first and at most, and how much it remembers."""
 
 _GLANCE, _FIRST_MOVES = 4, 3
 """How far it looks to choose the first moves to try, and how many there are."""
@@ -73,11 +75,12 @@ def by_strategy(game: Game, position: Position, deadline: float) -> Proof | None
         thought = engine.think(mine, theirs, nodes=nodes, seconds=max(0.0, deadline - monotonic()))
         return thought.cell if thought.win > 0 else None
 
-    while monotonic() < deadline:
+    while firsts and monotonic() < deadline and nodes < _NODES_MOST:
         strategy = find_strategy(game, own, their, guide, deadline)
         if strategy:
-            plies = check_strategy(game, position.x, position.o, strategy)
-            return Proof(game, position.x, position.o, f"{position.mover} wins", strategy, plies)
+            with suppress(Refuted, CheckTooLong):
+                plies = check_strategy(game, position.x, position.o, strategy)
+                return Proof(game, position.x, position.o, f"{position.mover} wins", strategy, plies)
         firsts.append(firsts.pop(0))
         nodes *= 2
     return None
