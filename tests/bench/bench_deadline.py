@@ -30,7 +30,7 @@ def spent(name: str, moves: int, seconds: float, seed: int) -> list[float]:
                 cell = rng.choice([cell for cell in range(game.cells) if not (x | o) >> cell & 1])
             else:
                 asked = monotonic()
-                cell, _ = source.move(x, o, source.deadline())
+                cell = source.move(x, o, source.deadline()).scores[0][0]
                 times.append(monotonic() - asked)
             x, o, over = game.after(x, o, cell)
     return times
