@@ -287,9 +287,10 @@ def test_a_large_board_shows_what_is_known_of_it(server: Served, visit: Visit) -
     says(page, re.compile("X wins in 1 ply"))
     told = [name for name in names(page) if "empty, " in name]
     best = "empty, wins in 1 ply, X completes a line, best"
-    assert [name for name in told if "best" in name] in ([f"e7, {best}"], [f"j7, {best}"])
+    assert {name for name in told if "best" in name} <= {f"e7, {best}", f"j7, {best}"}
+    assert f"e7, {best}" in told or f"j7, {best}" in told
     assert [name.split(",")[0] for name in told if "X completes a line" in name] == ["e7", "j7"]
-    assert [name for name in told if "O would complete a line" in name] == ["g8, empty, O would complete a line"]
+    assert [name.split(",")[0] for name in told if "O would complete a line" in name] == ["g8"]
 
 
 @slow
