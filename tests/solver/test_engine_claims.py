@@ -104,7 +104,7 @@ def check_claim(game: Game, x: int, o: int, seen: Look, rng: random.Random) -> b
 def claims(games: tuple[Game, ...], wanted: int, seed: int) -> dict[str, int]:
     rng, found = random.Random(seed), dict.fromkeys([game.name for game in games], 0)
     for _ in range(40 * wanted):
-        game = min(games, key=lambda game: (found[game.name] + rng.random() * 12, game.name))
+        game = rng.choice(games)
         x, o = crowded(game, rng)
         live(game)._strategies.clear()
         found[game.name] += check_claim(game, x, o, look(game, x, o, 0.2), rng)
@@ -128,7 +128,7 @@ def test_hundreds_of_wins_that_are_claimed_in_games_of_all_kinds_are_wins() -> N
 def test_what_is_claimed_on_a_small_board_is_what_minimax_says(game: Game) -> None:
     rng = random.Random(game.name)
     naive = NaiveGame(1, game.cells, 0, game.misere, frozenset(tuple(cells_of(line)) for line in game.lines))
-    for _ in range(12):
+    for _ in range(8):
         x, o = random_position(game, rng, rng.randrange(max(1, game.cells - 10), game.cells))
         if x | o == game.full:
             continue
@@ -170,7 +170,7 @@ def test_a_strategy_is_followed_without_a_search_whatever_the_other_side_replies
 @pytest.mark.parametrize("game", large(), ids=lambda game: game.name)
 def test_the_line_of_a_look_can_be_played_and_that_of_a_win_leads_to_its_end(game: Game) -> None:
     rng = random.Random(game.name)
-    for empty in (0.1, 0.2, 0.4, 0.7):
+    for empty in (0.2, 0.6):
         x, o = random_position(game, rng, round(game.cells * (1 - empty)))
         if (x | o) == game.full:
             continue
