@@ -1,9 +1,10 @@
 """Whether a pairing or a sum of weights holds, worked out cell by cell; no code is shared with what finds them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from solver.certificates.refusals import Refuted
+from solver.games.board import cells_of
 from solver.games.lines import Game
 
 
@@ -21,11 +22,10 @@ def check_pairing(game: Game, x: int, o: int, pairs: Sequence[tuple[int, int]]) 
             if cell in used:
                 raise Refuted(f"cell {game.cell_name(cell)!r} is in a pair twice")
             used.add(cell)
-    whole = [{*pair} for pair in pairs]
+    mates = {cell: mate for a, b in pairs for cell, mate in ((a, b), (b, a))}
     stopped = ""
     for side, other in (("X", o), ("O", x)):
-        lines = [cells for cells in _lines(game) if not any(other >> cell & 1 for cell in cells)]
-        if all(any(pair <= cells for pair in whole) for cells in lines):
+        if all(any(mates.get(cell) in cells for cell in cells) for cells in _lines(game, other)):
             stopped += side
     return stopped
 
@@ -38,12 +38,11 @@ def check_weights(game: Game, x: int, o: int) -> str:
     for side, other in (("X", o), ("O", x)):
         total = Fraction(0)
         by_cell = dict.fromkeys(range(game.cells), Fraction(0))
-        for cells in _lines(game):
-            if not any(other >> cell & 1 for cell in cells):
-                empty = [cell for cell in cells if not (x | o) >> cell & 1]
-                total += Fraction(1, 2 ** len(empty))
-                for cell in empty:
-                    by_cell[cell] += Fraction(1, 2 ** len(empty))
+        for cells in _lines(game, other):
+            empty = [cell for cell in cells if not (x | o) >> cell & 1]
+            total += Fraction(1, 2 ** len(empty))
+            for cell in empty:
+                by_cell[cell] += Fraction(1, 2 ** len(empty))
         if total + (max(by_cell.values()) if side == to_move else 0) < 1:
             stopped += side
     return stopped
@@ -56,5 +55,8 @@ def _require_cells(game: Game, x: int, o: int) -> None:
         raise Refuted(f"cells {x:#x} of X and {o:#x} of O overlap, or are not all on the board of {game.name}")
 
 
-def _lines(game: Game) -> list[frozenset[int]]:
-    return [frozenset(cell for cell in range(line.bit_length()) if line >> cell & 1) for line in game.lines]
+def _lines(game: Game, other: int) -> Iterator[set[int]]:
+    """Yield the cells of each line in which `other` has none."""
+    for line in game.lines:
+        if not line & other:
+            yield set(cells_of(line))

@@ -122,8 +122,19 @@ def stop_certificate(game: Game, x: int, o: int, side: str, deadline: float) -> 
     return None
 
 
+def check_draw(game: Game, x: int, o: int, draw: Certificate) -> None:
+    """Raise Refuted unless both sides are stopped as a certificate says; no code is shared with what found it."""
+    if (draw.x.side, draw.o.side) != ("X", "O"):
+        raise Refuted("the certificate does not stop both sides")
+    both = Stop("X", PAIRING, pairs=draw.x.pairs), Stop("O", PAIRING, pairs=draw.x.pairs)
+    if (draw.x, draw.o) == both and check_pairing(game, x, o, draw.x.pairs) == "XO":
+        return  # the same pairs need to be looked at once only
+    check_stop(game, x, o, draw.x)
+    check_stop(game, x, o, draw.o)
+
+
 def check_stop(game: Game, x: int, o: int, stop: Stop) -> None:
-    """Raise Refuted unless a side is stopped as a certificate says; no code is shared with what found it."""
+    """Raise Refuted unless a side is stopped as a certificate says."""
     to_move = "X" if x.bit_count() == o.bit_count() else "O"
     if stop.first is not None:
         taken = not 0 <= stop.first < game.cells or (x | o) >> stop.first & 1
@@ -150,10 +161,10 @@ def _stopped(game: Game, own: int, their: int, side: str, deadline: float, *, to
     lines = live_lines(game, own, their)
     if not lines:
         return Stop(side, DEAD)
-    weights = weigh(lines, game.full & ~(own | their), to_move=to_move)
     pairs = find_pairing(game, own, their, deadline)
     if pairs is not None:
         return Stop(side, PAIRING, pairs=pairs)
+    weights = weigh(lines, game.full & ~(own | their), to_move=to_move)
     return Stop(side, WEIGHTS, weights=weights) if weights.hold else None
 
 

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from solver.certificates.draws import DEAD, PAIRING, WEIGHTS, Certificate, Stop, check_stop
+from solver.certificates.draws import DEAD, PAIRING, WEIGHTS, Certificate, Stop, check_draw
 from solver.certificates.holding import MOST_CELLS, NOT_BARE, Bare, Whole, walk
 from solver.certificates.refusals import CheckTooLong, ProofDamaged, Refuted
 from solver.certificates.strategy import Strategy, check_strategy
@@ -93,10 +93,7 @@ def check_proof(proof: Proof) -> None:
         raise Refuted(f"a defence cannot show that {proof.claim}")
     _require_open(proof)
     if isinstance(evidence, Certificate):
-        if (evidence.x.side, evidence.o.side) != ("X", "O"):
-            raise Refuted("the certificate does not stop both sides")
-        check_stop(game, proof.x, proof.o, evidence.x)
-        check_stop(game, proof.x, proof.o, evidence.o)
+        check_draw(game, proof.x, proof.o, evidence)
         return
     if proof.x | proof.o or game.misere:
         raise Refuted("a defence of O alone shows a draw only on the empty board, and in normal play")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from solver.certificates.draws import DEAD, PAIRING, Certificate, check_stop, draw_certificate
+from solver.certificates.draws import DEAD, PAIRING, Certificate, check_draw, draw_certificate
 from solver.certificates.refusals import CheckTooLong, Refuted
 from solver.certificates.strategy import WAIT, Strategy, check_strategy, longest_line
 from solver.certificates.winning import find_answer, find_strategy
@@ -152,8 +152,7 @@ class LiveEngine(Loader):
         found = draw_certificate(self.game, x, o, deadline)
         if found:
             try:
-                check_stop(self.game, x, o, found.x)
-                check_stop(self.game, x, o, found.o)
+                check_draw(self.game, x, o, found)
             except Refuted:
                 return None
         return found

@@ -242,6 +242,8 @@ def _listed(file: _File, board: Game, straight: set[int], texts: list[str]) -> s
         except BoardError as error:
             raise file.wrong(str(error), file.line("lines", texts, i)) from error
         numbers[line] = i
+    if not numbers:
+        return set()
     for line, held in _containing(straight | numbers.keys()).items():
         if line in numbers:
             i, names = numbers[line], " ".join(map(board.cell_name, cells_of(held)))

@@ -42,9 +42,13 @@ class Search:
         self.game = game
         self.seconds = seconds
         through = game.lines_through
-        crossed = {line: sum(len(through[cell]) for cell in cells_of(line)) for line in game.lines}
-        busy = [(len(lines), sum(crossed[line] for line in lines)) for lines in through]
-        busiest_first = sorted(range(game.cells), key=busy.__getitem__, reverse=True)
+        crossed = [0] * game.cells
+        for line in game.lines:
+            cells = list(cells_of(line))
+            crossings = sum(len(through[cell]) for cell in cells)
+            for cell in cells:
+                crossed[cell] += crossings
+        busiest_first = sorted(range(game.cells), key=lambda cell: (len(through[cell]), crossed[cell]), reverse=True)
         self.order = [(1 << cell, through[cell]) for cell in busiest_first]
         self.rank = {cell: rank for rank, cell in enumerate(busiest_first)}
         both = [(*g, *(game.cells + cell for cell in g)) for g in group]

@@ -11,7 +11,7 @@ from kinds import large, random_position, scattered, small, torus
 from naive import Game as NaiveGame
 from naive import board, score
 
-from solver.certificates.draws import Certificate, check_stop
+from solver.certificates.draws import Certificate, check_draw
 from solver.certificates.strategy import WAIT, Strategy, check_strategy, gaps
 from solver.engine.live import LiveEngine, Win
 from solver.games.board import cells_of
@@ -86,8 +86,7 @@ def check_claim(game: Game, x: int, o: int, seen: Look, rng: random.Random) -> b
     """Check what is claimed of a position; return whether a win is."""
     if isinstance(seen.reason, Certificate):
         assert seen.outcome == 0
-        check_stop(game, x, o, seen.reason.x)
-        check_stop(game, x, o, seen.reason.o)
+        check_draw(game, x, o, seen.reason)
     if not isinstance(seen.reason, Win):
         return False
     mover = Position(game, x, o).mover

@@ -8,7 +8,7 @@ import naive
 import pytest
 
 from solver.certificates.checkers import check_pairing
-from solver.certificates.draws import PAIRING, Stop, check_stop, draw_certificate, stop_certificate
+from solver.certificates.draws import PAIRING, Stop, check_draw, check_stop, draw_certificate, stop_certificate
 from solver.certificates.pairing import find_pairing
 from solver.certificates.pattern import torus_pairs
 from solver.certificates.refusals import Refuted
@@ -95,8 +95,7 @@ def test_a_draw_certificate_is_of_a_draw_by_minimax_and_its_check_agrees() -> No
         certificate = draw_certificate(game, x, o, monotonic() + 10)
         if certificate:
             assert naive.score(twin, board) == 0, (game.lines, board, certificate)
-            check_stop(game, x, o, certificate.x)
-            check_stop(game, x, o, certificate.o)
+            check_draw(game, x, o, certificate)
             assert certificate.as_dict(game)["kind"] == certificate.kind
             assert "cannot win" in certificate.in_words(game) or certificate.in_words(game).startswith("Nobody")
             found += 1
