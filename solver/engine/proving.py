@@ -18,18 +18,22 @@ Prover = Callable[[Game, Position, float], Proof | None]
 
 OnNodes = Callable[[int], None]
 
-_NODES, _NODES_MOST, _TABLE_BITS = 50_000, 1 << 40, 22
+_NODES, _NODES_MOST, _TABLE_BITS = 50_000, 1 << 40, 24
 """How many nodes the engine takes for a move of a strategy at first and at most, and how much it remembers."""
 
-_GLANCE, _FIRST_MOVES = 4, 3
-"""How far it looks to choose the first moves to try, and how many there are."""
+_MORE = 4
+"""So many times as many nodes the next time."""
+
+_GLANCE, _FIRST_MOVES, _ANY = 4, 3, -1
+"""How far it looks to choose the first moves to try, and how many there are; the win after one of them can be seen
+sooner than from before it. And what stands for the move that it chooses when it looks as far as it can."""
 
 
 def prove(game: Game, position: Position, deadline: float, on_nodes: OnNodes = lambda nodes: None) -> Proof | None:
     """Return a proof of what a position is worth, checked; None if none was found by the deadline.
 
-    Tried in order: lines that are dead, pairings and weights; a strategy that wins; on the empty board, a search for a
-    defence; and a strategy again, with what is left of the time.
+    Tried in order: lines that are dead, pairings and weights; then, by turns and for longer each time, a strategy that
+    wins and, on the empty board, a defence.
     """
     start = monotonic()
     for prover, share in provers(on_nodes):
@@ -41,9 +45,14 @@ def prove(game: Game, position: Position, deadline: float, on_nodes: OnNodes = l
 
 def provers(on_nodes: OnNodes) -> Iterator[tuple[Prover, float]]:
     """Yield the provers, the quickest first, and by which share of the time each has to end."""
+
+    def held(game: Game, position: Position, deadline: float) -> Proof | None:
+        return by_defence(game, position, deadline, on_nodes)
+
     yield by_certificate, 1.0
-    yield by_strategy, 0.25
-    yield lambda game, position, deadline: by_defence(game, position, deadline, on_nodes), 0.75
+    for end_of_strategy, end_of_defence in ((0.015, 0.05), (0.1, 0.5)):
+        yield by_strategy, end_of_strategy
+        yield held, end_of_defence
     yield by_strategy, 1.0
 
 
@@ -69,20 +78,26 @@ def by_strategy(game: Game, position: Position, deadline: float) -> Proof | None
     own, their = (position.x, position.o) if position.mover == "X" else (position.o, position.x)
     firsts = [cell for cell, _ in engine.values(own, their, depth=_GLANCE, most=_FIRST_MOVES)]
 
-    def guide(mine: int, theirs: int) -> int | None:
-        if (mine, theirs) == (own, their):
-            return firsts[0]
-        thought = engine.think(mine, theirs, nodes=nodes, seconds=max(0.0, deadline - monotonic()))
-        return thought.cell if thought.win > 0 else None
+    def attempt(first: int) -> Proof | None:
+        def guide(mine: int, theirs: int) -> int | None:
+            if first != _ANY and (mine, theirs) == (own, their):
+                return first
+            thought = engine.think(mine, theirs, nodes=nodes, seconds=max(0.0, deadline - monotonic()))
+            return thought.cell if thought.win > 0 else None
 
-    while firsts and monotonic() < deadline and nodes < _NODES_MOST:
         strategy = find_strategy(game, own, their, guide, deadline)
         if strategy:
             with suppress(Refuted, CheckTooLong):
                 plies = check_strategy(game, position.x, position.o, strategy)
                 return Proof(game, position.x, position.o, f"{position.mover} wins", strategy, plies)
+        return None
+
+    while firsts and monotonic() < deadline and nodes < _NODES_MOST:
+        proof = attempt(firsts[0]) or attempt(_ANY)
+        if proof:
+            return proof
         firsts.append(firsts.pop(0))
-        nodes *= 2
+        nodes *= _MORE
     return None
 
 
