@@ -1,7 +1,7 @@
 """Defences found by search: answers with which one side holds the other, as solver/certificates/holding.py reads them.
 
 The search finds, the walk checks: it goes through the positions in plain Python and asks the search for each answer;
-what it was told is the proof. The kernels search whole boards of up to 62 cells.
+what it was told is the proof. The kernels search whole boards of up to 64 cells.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,16 +11,16 @@ from solver.certificates.holding import BARE, NOT_BARE, Bare, Whole, walk
 from solver.certificates.kernels import (
     CHUNKS,
     DEPTHS,
-    GIVEN_UP,
     LIMIT,
-    MOST_CELLS,
     MOST_LINES,
     NODES,
     ROWS,
     WORDS,
     maker_completes,
     maker_wins,
+    next_reply,
 )
+from solver.certificates.matching import MOST_CELLS, TABLES
 from solver.errors import NotSettled
 from solver.games.lines import Game
 from solver.index.symmetry import Symmetry, inverse
@@ -41,7 +41,7 @@ def find_defence(game: Game, group: Sequence[Symmetry], deadline: float, on_node
     if game.misere or game.cells > MOST_CELLS or len(game.lines) > MOST_LINES:
         return None
     start = Whole(0, 0)
-    search = _Search(game, group, deadline, on_nodes)
+    search = Breaker(game, group, deadline, on_nodes)
     if not search.holds(start):
         return None
     answers: list[int | None] = []
@@ -55,21 +55,23 @@ def find_defence(game: Game, group: Sequence[Symmetry], deadline: float, on_node
     return answers
 
 
-class _Search:
-    """The kernels with their tables, for one game."""
+class Breaker:
+    """The search for a side that holds: the kernels with their tables, for one game."""
 
     def __init__(self, game: Game, group: Sequence[Symmetry], deadline: float, on_nodes: OnNodes) -> None:
+        """Prepare to search a game of up to 64 cells until a deadline."""
         self._game = game
         self._deadline = deadline
         self._on_nodes = on_nodes
         self._nodes = 0
         self._work = np.zeros(WORDS, np.int64)
+        self._lines = np.array(game.lines, np.uint64).view(np.int64), max(map(int.bit_count, game.lines))
+        self._room = np.zeros((2 * DEPTHS, ROWS, MOST_CELLS), np.int64), np.zeros((TABLES, MOST_CELLS), np.int64)
         self._tables = (
-            np.array(game.lines, np.int64),
-            max(map(int.bit_count, game.lines)),
+            *self._lines,
             _images(group),
             _images([inverse(g) for g in group]),
-            np.zeros((2 * DEPTHS, ROWS, MOST_CELLS), np.int64),
+            *self._room,
             np.zeros((1 << _TABLE_BITS, 3), np.int64),
         )
         self._whole = np.zeros((1 << _TABLE_BITS, 3), np.int64)
@@ -77,20 +79,26 @@ class _Search:
     def holds(self, position: Whole | Bare) -> bool:
         """Tell whether the breaker holds, the maker to move; raise NotSettled if time is short."""
         if isinstance(position, Bare):
-            return self._run(maker_wins, position.maker, position.free) == 0
-        free = self._game.full & ~(position.maker | position.breaker)
-        if self._run(maker_wins, position.maker, free) == 0:
+            return self.zone(*position) == 0
+        if self.zone(position.maker, self._game.full & ~(position.maker | position.breaker)) == 0:
             return True
         return self._run(maker_completes, position.maker, position.breaker, self._game.full, whole=True) == 0
 
+    def zone(self, maker: int, free: int) -> int:
+        """Return free cells that are enough for the maker to win a bare position; 0 if the breaker holds."""
+        return self._run(maker_wins, maker, free) & (1 << 64) - 1
+
     def answer(self, position: Whole | Bare, usual: int) -> int:
-        """Return an answer with which the breaker holds, the usual one if that does."""
+        """Return an answer with which the breaker holds: of those that do, the one that comes closest to pairs."""
         if usual == BARE:
             maker, breaker = position
             bare = Bare(maker, self._game.full & ~(maker | breaker))
             return BARE if self.holds(bare) else NOT_BARE
         free = position.free if isinstance(position, Bare) else self._game.full & ~(position.maker | position.breaker)
-        for cell in [usual, *(cell for cell in range(self._game.cells) if free >> cell & 1 and cell != usual)]:
+        tries = _signed(free)
+        while tries:
+            cell = int(next_reply(_signed(position.maker), _signed(free), tries, *self._lines, *self._room))
+            tries &= ~_signed(1 << cell)
             if isinstance(position, Bare):
                 after: Whole | Bare = Bare(position.maker, position.free & ~(1 << cell))
             else:
@@ -105,20 +113,25 @@ class _Search:
         while True:
             self._work[NODES], self._work[LIMIT] = 0, _NODES_AT_ONCE
             tables = (*self._tables, self._whole) if whole else self._tables
-            found = kernel(*position, 0, *tables, self._work)
+            found = int(kernel(*map(_signed, position), 0, *tables, self._work))
             self._nodes += int(self._work[NODES])
             self._on_nodes(self._nodes)
-            if found != GIVEN_UP:
+            if self._work[NODES] <= _NODES_AT_ONCE:
                 return found
             if monotonic() > self._deadline:
                 raise NotSettled(f"{self._game.name} was not settled in time")
 
 
+def _signed(cells: int) -> int:
+    """Return a set of cells as a number of 64 bits with a sign."""
+    return cells - (1 << 64) if cells >> 63 else cells
+
+
 def _images(group: Sequence[Symmetry]) -> np.ndarray:
     """Return tables of the image of every eight cells under each symmetry."""
-    tables = np.zeros((len(group), CHUNKS, 256), np.int64)
+    tables = np.zeros((len(group), CHUNKS, 256), np.uint64)
     for row, g in enumerate(group):
         for cell, moved in enumerate(g):
             chunk, bit = divmod(cell, 8)
-            tables[row, chunk, 1 << bit : 2 << bit] = tables[row, chunk, : 1 << bit] | 1 << moved
-    return tables
+            tables[row, chunk, 1 << bit : 2 << bit] = tables[row, chunk, : 1 << bit] | np.uint64(1 << moved)
+    return tables.view(np.int64)

@@ -21,7 +21,8 @@ There are two kinds of positions, both with the maker to move:
      had been claimed, with the two in each other's place. Any line that the maker completes in truth he has then
      completed in that imagined game, too, because a line through the worse cell goes through the better one.
 
-  A bare position needs no answers where weights settle it (solver/certificates/weights.py).
+  A bare position needs no answers where weights settle it (solver/certificates/weights.py), or pairs that a matching
+  finds for its lines (`matched_pairs` in solver/certificates/pairing.py).
 
 Positions equal by symmetry are walked through once. A list of answers is short because it has a number for each only
 where the answer is not the *usual* one: the free cell whose lines weigh most, the first of these.
@@ -30,6 +31,7 @@ where the answer is not the *usual* one: the free cell whose lines weigh most, t
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from solver.certificates.pairing import matched_pairs
 from solver.certificates.refusals import CheckTooLong, Refuted
 from solver.games.board import cells_of
 from solver.games.lines import Game
@@ -201,10 +203,22 @@ def stripped(lines: Sequence[int], position: Bare) -> tuple[Bare, bool]:
         [sum([1 << most - empties[n] for n in cells_of(numbers)]) for numbers in through.values()], default=0
     )
     held = sum([1 << most - count for count in empties]) + heaviest < 1 << most
+    held = held or _is_paired([line & free for line in lines])
     kept = 0
     for line in lines:
         kept |= line
-    return Bare(maker & kept, free), held or not lines
+    return Bare(maker & kept, free), held
+
+
+def _is_paired(needs: Sequence[int]) -> bool:
+    """Tell whether a matching finds disjoint pairs of cells such that every line has one."""
+    pairs = matched_pairs(needs)
+    if pairs is None:
+        return False
+    cells = [1 << cell for pair in pairs for cell in pair]
+    return sum(cells).bit_count() == len(cells) and all(
+        any(need >> a & need >> b & 1 for a, b in pairs) for need in needs
+    )
 
 
 def undominated(live: Sequence[int], free: int) -> list[int]:

@@ -7,24 +7,28 @@ completed; solver/certificates/holding.py says what else is left out, and why, a
 `maker_wins` returns 0 if the breaker holds with the maker to move. Otherwise it returns a zone: free cells such that
 the maker wins even if all others were the breaker's. So a reply that is not in the zone of a win that the maker has
 after another reply loses just as well, and after each reply that fails only the cells of its zone are left to try.
-Zones are what makes the search short: most boards are won, or held, in one corner.
+Two things make the search short. Most boards are won, or held, in one corner, which zones show. And those replies are
+tried first that come closest to pairs which settle everything (solver/certificates/matching.py): on 7,7,5 that leaves
+one position in a hundred.
 """
 
+from solver.certificates.matching import MOST_CELLS, lacking
 from solver.kernels.bits import bit_count, lowest
 
 from solver.kernels.jit import helper, jit  # isort: skip  (it sets numba's cache folder first)
 
-GIVEN_UP = -1
 NODES, LIMIT, WORDS = range(3)
+"""Of `work`: what is returned after more nodes than the limit means nothing."""
+
 DEPTHS = 64
 CHUNKS = 8
 BUCKET = 4
-MOST_CELLS, MOST_LINES = 62, 124
+MOST_LINES = 124
 HALF = 62
 """The lines through a cell are two sets of so many."""
 
 MIX = 0x0951FC53D859B747
-FIRST, SECOND, WEIGHT, ROWS = range(4)
+FIRST, SECOND, WEIGHT, LACKING, ROWS = range(5)
 
 
 @helper
@@ -104,6 +108,28 @@ def _heaviest(cells, room):
 
 
 @helper
+def _rank(cells, maker, free, lines, room, pairs):
+    """Fill in how many cells are lacking for pairs after each of several replies."""
+    while cells:
+        cell = lowest(cells)
+        cells &= cells - 1
+        room[LACKING, cell] = lacking(maker, free & ~(1 << cell), lines, pairs)
+
+
+@helper
+def _closest(cells, room):
+    """Return the reply of a set after which fewest cells are lacking for pairs, of these that of most weight."""
+    best = lowest(cells)
+    while cells:
+        cell = lowest(cells)
+        cells &= cells - 1
+        better = room[LACKING, cell] - room[LACKING, best]
+        if better < 0 or (better == 0 and room[WEIGHT, cell] > room[WEIGHT, best]):
+            best = cell
+    return best
+
+
+@helper
 def _gaps(maker, free, lines):
     """Return the free cells that complete a line for the maker."""
     both, found = maker | free, 0
@@ -124,10 +150,10 @@ def _place(maker, free, table):
 
 @jit(
     "int64(int64, int64, int64, int64[::1], int64, int64[:, :, ::1], int64[:, :, ::1], int64[:, :, ::1], "
-    "int64[:, ::1], int64[::1])"
+    "int64[:, ::1], int64[:, ::1], int64[::1])"
 )
-def maker_wins(maker, free, depth, lines, longest, images, backward, rooms, table, work):
-    """Return a zone in which the maker, who is to move, wins; 0 if the breaker holds; or GIVEN_UP."""
+def maker_wins(maker, free, depth, lines, longest, images, backward, rooms, pairs, table, work):
+    """Return a zone in which the maker, who is to move, wins; 0 if the breaker holds."""
     room, ahead = rooms[2 * depth], rooms[2 * depth + 1]
     while True:
         free, total = _scan(maker, free, lines, longest, room)
@@ -153,9 +179,11 @@ def maker_wins(maker, free, depth, lines, longest, images, backward, rooms, tabl
     for slot in range(place, place + BUCKET):
         if table[slot, 0] == best_maker and table[slot, 1] == best_free:
             return _carried(table[slot, 2], backward, symmetry)
+    if lacking(maker, free, lines, pairs) == 0:
+        return 0
     work[NODES] += 1
     if work[NODES] > work[LIMIT]:
-        return GIVEN_UP
+        return 0
     found, todo = 0, free
     while todo:
         cell = _heaviest(todo, room)
@@ -167,12 +195,13 @@ def maker_wins(maker, free, depth, lines, longest, images, backward, rooms, tabl
         tries = left if not zone else zone if not zone & (zone - 1) else 0
         if tries & (tries - 1):
             _scan(mine, left, lines, longest, ahead)
+            _rank(tries, mine, left, lines, ahead, pairs)
         while tries:
-            reply = _heaviest(tries, ahead)
+            reply = _closest(tries, ahead)
             rest = left & ~(1 << reply)
-            after = maker_wins(mine, rest, depth + 1, lines, longest, images, backward, rooms, table, work)
-            if after == GIVEN_UP:
-                return GIVEN_UP
+            after = maker_wins(mine, rest, depth + 1, lines, longest, images, backward, rooms, pairs, table, work)
+            if work[NODES] > work[LIMIT]:
+                return 0
             if after == 0:
                 break
             zone |= after
@@ -202,10 +231,10 @@ def _threats(own, free, lines):
 
 @jit(
     "int64(int64, int64, int64, int64, int64[::1], int64, int64[:, :, ::1], int64[:, :, ::1], int64[:, :, ::1], "
-    "int64[:, ::1], int64[:, ::1], int64[::1])"
+    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])"
 )
-def maker_completes(maker, breaker, full, depth, lines, longest, images, backward, rooms, table, whole, work):
-    """Return 0 if the breaker holds with the maker to move, 1 if no defence was found, or GIVEN_UP.
+def maker_completes(maker, breaker, full, depth, lines, longest, images, backward, rooms, pairs, table, whole, work):
+    """Return 0 if the breaker holds with the maker to move, 1 if no defence was found.
 
     The breaker's replies are those in a zone of the maker's, and those that threaten to complete a line themselves. A
     quiet move elsewhere that prepares such threats is not tried, so 1 proves nothing.
@@ -216,9 +245,8 @@ def maker_completes(maker, breaker, full, depth, lines, longest, images, backwar
     own = _gaps(breaker, free, lines)
     if own & (own - 1):
         return 0
-    bare = maker_wins(maker, free, depth + 1, lines, longest, images, backward, rooms, table, work)
-    if bare <= 0:
-        return bare
+    if not maker_wins(maker, free, depth + 1, lines, longest, images, backward, rooms, pairs, table, work):
+        return 0
     best_maker, best_breaker = maker, breaker
     for number in range(1, len(images)):
         moved = _carried(maker, images, number)
@@ -231,8 +259,6 @@ def maker_completes(maker, breaker, full, depth, lines, longest, images, backwar
         if whole[slot, 0] == best_maker and whole[slot, 1] == best_breaker and whole[slot, 2]:
             return whole[slot, 2] - 1
     work[NODES] += 1
-    if work[NODES] > work[LIMIT]:
-        return GIVEN_UP
     room, ahead = rooms[2 * depth], rooms[2 * depth + 1]
     _scan(maker, free, lines, longest, room)
     found, todo = 0, own if own else free
@@ -245,17 +271,16 @@ def maker_completes(maker, breaker, full, depth, lines, longest, images, backwar
             found = 1
             break
         if not tries:
-            tries = maker_wins(mine, left, depth + 1, lines, longest, images, backward, rooms, table, work)
-            if tries == GIVEN_UP:
-                return GIVEN_UP
+            tries = maker_wins(mine, left, depth + 1, lines, longest, images, backward, rooms, pairs, table, work)
             if tries == 0:
                 continue
             tries = (tries | _threats(breaker, left, lines)) & left
-        _scan(mine, left, lines, longest, ahead)
+            _scan(mine, left, lines, longest, ahead)
+            _rank(tries, mine, left, lines, ahead, pairs)
         wins = _gaps(breaker, left, lines)
         found = 1
         while tries and found:
-            reply = _heaviest(tries, ahead)
+            reply = _closest(tries, ahead)
             tries &= ~(1 << reply)
             found = 0
             if not wins >> reply & 1:
@@ -269,14 +294,23 @@ def maker_completes(maker, breaker, full, depth, lines, longest, images, backwar
                     images,
                     backward,
                     rooms,
+                    pairs,
                     table,
                     whole,
                     work,
                 )
-            if found == GIVEN_UP:
-                return GIVEN_UP
+            if work[NODES] > work[LIMIT]:
+                return 0
     for slot in range(place + BUCKET - 1, place, -1):
         for word in range(3):
             whole[slot, word] = whole[slot - 1, word]
     whole[place, 0], whole[place, 1], whole[place, 2] = best_maker, best_breaker, found + 1
     return found
+
+
+@jit("int64(int64, int64, int64, int64[::1], int64, int64[:, :, ::1], int64[:, ::1])")
+def next_reply(maker, free, tries, lines, longest, rooms, pairs):
+    """Return the reply that comes closest to pairs, of several with which the breaker may answer."""
+    _scan(maker, free, lines, longest, rooms[0])
+    _rank(tries, maker, free, lines, rooms[0], pairs)
+    return _closest(tries, rooms[0])

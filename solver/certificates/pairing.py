@@ -71,6 +71,23 @@ def find_pairing(game: Game, own: int, their: int, deadline: float) -> Pairs | N
     return repaired and _used(repaired, needs)
 
 
+def matched_pairs(needs: Sequence[int]) -> Pairs | None:
+    """Return pairs of cells for lines that need these cells, if matching alone finds them; None if not.
+
+    Each line, in the order given, joins the group with which it shares most cells, two at least, the first of these if
+    several do. There are pairs if every group can have two cells of its own, of those that all its lines share.
+    """
+    if any(not need & (need - 1) for need in needs):
+        return None
+    groups, cells = _groups(needs), 0
+    for group in groups:
+        cells |= group
+    if 2 * len(groups) > cells.bit_count():
+        return None
+    pairs = _matched(groups)
+    return pairs if len(pairs) == len(groups) else None
+
+
 def _possible(needs: Sequence[int], free: int) -> bool:
     """Return False if there are more lines than pairs can serve: a pair serves only those through both its cells."""
     through = _through(needs)
