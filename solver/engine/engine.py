@@ -13,24 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.engine import CELLS_MOST
-from solver.engine.kernels import (
-    BARRED,
-    BEST,
-    CELL,
-    KEY,
-    LIMIT,
-    MATE,
-    NODES,
-    PLIES_MOST,
-    PLY,
-    STOP,
-    TAKEN,
-    WON,
-    WORDS,
-    lift,
-    put,
-    search,
-)
+from solver.engine.board import BARRED, BEST, CELL, KEY, LIMIT, NODES, PLIES_MOST, PLY, STOP, TAKEN, WORDS, lift, put
+from solver.engine.kernels import MATE, WON, search
 from solver.engine.tables import near_cells, tables_of, words_of
 from solver.games.board import cells_of
 from solver.games.lines import Game

@@ -1,8 +1,6 @@
 """The engine's search, compiled: principal variation search with threats, and an estimate at its leaves.
 
-Everything is counted by lines. A line is *open* for a side while the other has no stone in it, and *misses* the cells
-in it that are empty. A line that misses one cell is a threat to complete it (a *four* in gomoku); one that misses two
-can become such a threat. What follows from that holds in every game of lines:
+Everything is counted by lines (solver/engine/board.py), and what follows holds in every game of lines:
 
 - a line of mine misses one cell: I win at once;
 - lines of the other side miss one cell each: I must claim it, and if there are two such cells, I have lost;
@@ -12,69 +10,55 @@ can become such a threat. What follows from that holds in every game of lines:
 The last two take the place of a deeper search, and they are exact. Elsewhere only the most promising moves near other
 stones are tried, so a win that the search reports is likely, not certain: solver/certificates proves or drops it.
 
-`place` and `take_back` update everything that judging a position needs. In the arrays, `c` is what the game
-says (solver/engine/tables.py fills it), `s` the state of one search, and `t` the transposition table.
+`c` and `s` are the arrays of the board, and `t` is the transposition table.
 """
 
-from solver.engine import CELLS_MOST
+from solver.engine.board import (
+    BARRED,
+    BEST,
+    CELL,
+    CELLS,
+    COUNT,
+    DEFENCE,
+    EMPTY,
+    FIELD,
+    KEY,
+    KILLER,
+    KINDS,
+    LIMIT,
+    MISERE,
+    MOVES,
+    NODES,
+    ONE,
+    OPEN,
+    PLIES_MOST,
+    PLY,
+    PLY_SIZE,
+    STOP,
+    TAKEN,
+    TWO,
+    WEIGHT,
+    WIDTH,
+    WORDS,
+    WORTH,
+    ZOBRIST,
+    place,
+    step,
+    take_back,
+    u,
+)
+from solver.engine.threats import find_defences, find_fork, find_gaps
 from solver.kernels.bits import lowest, prefetch
 from solver.kernels.jit import helper, jit
-
-import numpy as np  # isort: skip  (solver.kernels sets numba's cache folder first)
-
-u = np.uintp
-"""An index that is never negative: without it, each access would be tested for one that counts from the end."""
-
-WORDS = 7
-"""Sets of cells take so many words of 64 bits."""
-
-KINDS = 5
-"""Lines that miss up to so many cells are counted."""
-
-FIELD = 12
-"""Bits of each count; a cell's five counts stand in one number, those of lines that miss fewest highest."""
 
 MATE = 30_000
 """A win now; a win in n plies is worth n less."""
 
 WON = MATE - 1_000
-PLIES_MOST = 120
-
-# Of `s`: single values, then tables.
-NODES, LIMIT, STOP, EMPTY, MISERE, KEY, BEST, CELLS, WIDTH = range(9)
-OPEN = 16
-"""OPEN + 8 * side + missing: how many lines are open for a side and miss so many cells."""
-WEIGHT = 32
-"""WEIGHT + missing: what such a line is worth to the side to move; WEIGHT + 8 + missing, to the other."""
-WORTH = 48
-"""WORTH + missing: how much such a line through a cell speaks for claiming it."""
-UNIT = 64
-"""UNIT + missing: one line in a cell's counts."""
-TAKEN = 80
-BARRED = 88
-"""Cells that are not tried at the root."""
-CELL = 96
-"""CELL + 4 * cell: its counts for each side, and its history for each side."""
-ZOBRIST = CELL + 4 * CELLS_MOST
-PLY = ZOBRIST + 2 * CELLS_MOST
-"""PLY + ply * PLY_SIZE: near cells, cells that stop forks, two killers, the number of moves, and the moves."""
-DEFENCE, KILLER, MOVES = WORDS, 2 * WORDS, 2 * WORDS + 2
-PLY_SIZE = MOVES + CELLS_MOST + 1
-LINE = PLY + PLY_SIZE * (PLIES_MOST + 2)
-"""LINE + 4 * line: stones of each side, the exclusive or of its empty cells, and its length."""
-
-# Of `c`: where the lines through each cell are listed, cells near each cell, then lists.
-THROUGH = 0
-NEAR = CELLS_MOST + 1
-LISTS = NEAR + 2 * WORDS * CELLS_MOST
-"""For each cell, its lines: the line's place in `s`, and where its cells stand in `c`, from which to which. A cell
-stands there as the place in `s` that it has."""
+UNDECIDED = 1 << 21
 
 _EXACT, _AT_LEAST, _AT_MOST = 1, 2, 3
-_ONE, _TWO = 4 * FIELD, 3 * FIELD
-_COUNT = (1 << FIELD) - 1
 _INFINITE = 1 << 20
-UNDECIDED = 1 << 21
 _SHIFT, _SHALLOWEST = 1 << 17, 64
 """What makes values and depths in the table positive."""
 
@@ -91,171 +75,14 @@ _TRIED_MOST = 2048
 
 
 @helper
-def count_lines(c, s, at, side, missing, change):
-    """Add to, or take from, the counts of a line's cells one line that misses so many."""
-    if missing <= KINDS:
-        unit = change * s[u(UNIT + missing)]
-        for i in range(c[u(at + 1)], c[u(at + 2)]):
-            s[u(c[u(i)] + side)] += unit
-        s[u(OPEN + 8 * side + missing)] += change
-
-
-@helper
-def place(c, s, cell, side):
-    """Put a stone of a side on an empty cell."""
-    for at in range(c[u(THROUGH + cell)], c[u(THROUGH + cell + 1)], 3):
-        line = c[u(at)]
-        own, other, length = s[u(line + side)], s[u(line + 1 - side)], s[u(line + 3)]
-        s[u(line + side)] = own + 1
-        s[u(line + 2)] ^= cell
-        if other == 0:
-            missing = length - own
-            if missing - 1 <= KINDS:
-                unit = s[u(UNIT + missing - 1)] - s[u(UNIT + missing)]
-                for i in range(c[u(at + 1)], c[u(at + 2)]):
-                    s[u(c[u(i)] + side)] += unit
-                s[u(OPEN + 8 * side + missing - 1)] += 1
-                if missing <= KINDS:
-                    s[u(OPEN + 8 * side + missing)] -= 1
-            if own == 0:
-                count_lines(c, s, at, 1 - side, length, -1)
-        elif own == 0:
-            count_lines(c, s, at, 1 - side, length - other, -1)
-    s[u(TAKEN + (cell >> 6))] |= 1 << (cell & 63)
-    s[KEY] ^= s[u(ZOBRIST + 2 * cell + side)]
-    s[EMPTY] -= 1
-
-
-@helper
-def take_back(c, s, cell, side):
-    """Take a stone of a side away, which was put there last."""
-    for at in range(c[u(THROUGH + cell)], c[u(THROUGH + cell + 1)], 3):
-        line = c[u(at)]
-        own, other, length = s[u(line + side)] - 1, s[u(line + 1 - side)], s[u(line + 3)]
-        s[u(line + side)] = own
-        s[u(line + 2)] ^= cell
-        if other == 0:
-            missing = length - own
-            if missing - 1 <= KINDS:
-                unit = s[u(UNIT + missing)] - s[u(UNIT + missing - 1)]
-                for i in range(c[u(at + 1)], c[u(at + 2)]):
-                    s[u(c[u(i)] + side)] += unit
-                s[u(OPEN + 8 * side + missing - 1)] -= 1
-                if missing <= KINDS:
-                    s[u(OPEN + 8 * side + missing)] += 1
-            if own == 0:
-                count_lines(c, s, at, 1 - side, length, 1)
-        elif own == 0:
-            count_lines(c, s, at, 1 - side, length - other, 1)
-    s[u(TAKEN + (cell >> 6))] &= ~(1 << (cell & 63))
-    s[KEY] ^= s[u(ZOBRIST + 2 * cell + side)]
-    s[EMPTY] += 1
-
-
-@helper
-def find_gaps(c, s, side, last):
-    """Return the cell that completes a line of a side, and another such cell or -1; `last` was its last move, or -1."""
-    first = -1
-    if last >= 0:
-        for at in range(c[THROUGH + last], c[THROUGH + last + 1], 3):
-            line = c[at]
-            if s[line + 1 - side] == 0 and s[line + 3] - s[line + side] == 1:
-                gap = s[line + 2]
-                if first < 0:
-                    first = gap
-                elif gap != first:
-                    return first, gap
-        if first >= 0:
-            return first, -1
-    for cell in range(s[CELLS]):
-        if s[TAKEN + (cell >> 6)] >> (cell & 63) & 1 == 0 and s[CELL + 4 * cell + side] >> _ONE:
-            if first >= 0:
-                return first, cell
-            first = cell
-    return first, -1
-
-
-@helper
-def forks(c, s, cell, side):
-    """Tell whether claiming a cell leaves a side with two lines that miss one cell each, and not the same."""
-    gap = -1
-    for at in range(c[u(THROUGH + cell)], c[u(THROUGH + cell + 1)], 3):
-        line = c[u(at)]
-        if s[u(line + 1 - side)] == 0 and s[u(line + 3)] - s[u(line + side)] == 2:
-            other = s[u(line + 2)] ^ cell
-            if gap < 0:
-                gap = other
-            elif other != gap:
-                return True
-    return False
-
-
-@helper
-def find_fork(c, s, side, near):
-    """Return a cell that makes a fork for a side, or -1; `near` is where the cells stand that can."""
-    for word in range(WORDS):
-        cells = s[u(near + word)] & ~s[u(TAKEN + word)]
-        while cells:
-            bit = lowest(cells)
-            cells &= cells - 1
-            cell = word << 6 | bit
-            if (s[u(CELL + 4 * cell + side)] >> _TWO & _COUNT) >= 2 and forks(c, s, cell, side):
-                return cell
-    return -1
-
-
-@helper
-def find_defences(c, s, side, near, defence):
-    """Fill in the cells that stop all forks of a side, and return how many forks there are."""
-    found = 0
-    for word in range(WORDS):
-        cells = s[u(near + word)] & ~s[u(TAKEN + word)]
-        while cells:
-            bit = lowest(cells)
-            cells &= cells - 1
-            cell = word << 6 | bit
-            if (s[u(CELL + 4 * cell + side)] >> _TWO & _COUNT) >= 2 and forks(c, s, cell, side):
-                stop_fork(c, s, cell, side, defence, found)
-                found += 1
-    return found
-
-
-@helper
-def stop_fork(c, s, cell, side, defence, found):
-    """Keep of the cells in `defence` those that stop one more fork: its cell, and its gaps if there are but two."""
-    one, two, more = -1, -1, False
-    for at in range(c[THROUGH + cell], c[THROUGH + cell + 1], 3):
-        line = c[at]
-        if s[line + 1 - side] == 0 and s[line + 3] - s[line + side] == 2:
-            gap = s[line + 2] ^ cell
-            if one < 0:
-                one = gap
-            elif gap != one:
-                if two < 0:
-                    two = gap
-                elif gap != two:
-                    more = True
-    for word in range(WORDS):
-        mask = 0
-        if cell >> 6 == word:
-            mask |= 1 << (cell & 63)
-        if not more:
-            if one >> 6 == word:
-                mask |= 1 << (one & 63)
-            if two >> 6 == word:
-                mask |= 1 << (two & 63)
-        s[defence + word] = mask if found == 0 else s[defence + word] & mask
-
-
-@helper
 def worth_of(s, cell, side):
     """Return how much lines of a side speak for claiming a cell."""
     counts = s[u(CELL + 4 * cell + side)]
     return (
-        (counts & _COUNT) * s[u(WORTH + 5)]
-        + (counts >> FIELD & _COUNT) * s[u(WORTH + 4)]
-        + (counts >> 2 * FIELD & _COUNT) * s[u(WORTH + 3)]
-        + (counts >> 3 * FIELD & _COUNT) * s[u(WORTH + 2)]
+        (counts & COUNT) * s[u(WORTH + 5)]
+        + (counts >> FIELD & COUNT) * s[u(WORTH + 4)]
+        + (counts >> 2 * FIELD & COUNT) * s[u(WORTH + 3)]
+        + (counts >> 3 * FIELD & COUNT) * s[u(WORTH + 2)]
     )
 
 
@@ -286,10 +113,10 @@ def list_moves(s, side, ply, only, best):
             cell = word << 6 | bit
             own = s[u(CELL + 4 * cell + side)]
             stops = only == _DEFENCES and s[u(here + DEFENCE + word)] >> bit & 1
-            if only and not stops and not own >> _TWO:
+            if only and not stops and not own >> TWO:
                 continue
             if s[MISERE]:
-                if own >> _ONE:
+                if own >> ONE:
                     continue
                 score = 100_000 - 2 * worth_of(s, cell, side) - worth_of(s, cell, 1 - side)
                 score = max(score, 0)
@@ -367,16 +194,6 @@ def decides(word, depth, ply, alpha, beta):
 
 
 @helper
-def step(c, s, ply, cell):
-    """Fill in what is near after a move, for the next ply."""
-    here, there = PLY + ply * PLY_SIZE, PLY + (ply + 1) * PLY_SIZE
-    near = NEAR + 2 * WORDS * cell
-    for word in range(WORDS):
-        close = (c[u(near + 2 * word)] & 0xFFFFFFFF) | c[u(near + 2 * word + 1)] << 32
-        s[u(there + word)] = s[u(here + word)] | close
-
-
-@helper
 def see(c, s, side, last, ply):
     """Return the value of a position that the lines decide at once, or UNDECIDED, and the cell that wins or is forced.
 
@@ -393,7 +210,7 @@ def see(c, s, side, last, ply):
         forced, second = find_gaps(c, s, other, last)
         return (ply + 2 - MATE if second >= 0 else UNDECIDED), forced
     if s[OPEN + 8 * side + 2] >= 2:
-        cell = find_fork(c, s, side, PLY + ply * PLY_SIZE)
+        cell = find_fork(c, s, side, PLY + ply * PLY_SIZE, 0)
         if cell >= 0:
             return MATE - ply - 3, cell
     return UNDECIDED, -1
@@ -510,7 +327,7 @@ def search(c, s, t, side, last, alpha, beta, depth, ply):
         cell = next_move(s, moves, i, count)
         if ply == 0 and s[BARRED + (cell >> 6)] >> (cell & 63) & 1:
             continue
-        quiet = forced < 0 and s[CELL + 4 * cell + side] >> _TWO & _COUNT == 0
+        quiet = forced < 0 and s[CELL + 4 * cell + side] >> TWO & COUNT == 0
         left = depth if forced >= 0 else depth - 1
         less = reduced(i, depth) if quiet and not only and depth < s[EMPTY] else 0
         prefetch(t, slot_of(t, key_after(s, cell, side)))
@@ -538,15 +355,3 @@ def search(c, s, t, side, last, alpha, beta, depth, ply):
     bound = _AT_LEAST if best >= beta else _AT_MOST if best <= alpha else _EXACT
     remember(t, key, from_here(best, ply), bound, depth, choice)
     return best
-
-
-@jit("void(int32[::1], int64[::1], int64, int64)")
-def put(c, s, cell, side):
-    """Put a stone on a cell, for what is set up before a search."""
-    place(c, s, cell, side)
-
-
-@jit("void(int32[::1], int64[::1], int64, int64)")
-def lift(c, s, cell, side):
-    """Take away a stone that `put` put there last."""
-    take_back(c, s, cell, side)

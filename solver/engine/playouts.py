@@ -7,30 +7,15 @@ The tree holds the most promising moves of a position, and the more often it was
 position whose end is forced is marked, and not played again.
 
 The tree is a few arrays; the children of a position stand next to each other, the most promising first. The state of
-the board is the engine's (solver/engine/kernels.py).
+the board is the engine's (solver/engine/board.py).
 """
 
 import numpy as np
 
-from solver.engine.kernels import (
-    CELL,
-    EMPTY,
-    FIELD,
-    MISERE,
-    NEAR,
-    OPEN,
-    PLY,
-    TAKEN,
-    WORDS,
-    find_defences,
-    find_fork,
-    find_gaps,
-    place,
-    put,
-    take_back,
-    worth_of,
-)
+from solver.engine.board import CELL, EMPTY, MISERE, NEAR, ONE, OPEN, PLY, TAKEN, TWO, WORDS, place, put, take_back
+from solver.engine.kernels import worth_of
 from solver.engine.tables import near_cells, tables_of, words_of
+from solver.engine.threats import find_defences, find_fork, find_gaps
 from solver.games.board import cells_of
 from solver.games.lines import Game
 from solver.kernels.bits import bit_count, lowest
@@ -50,8 +35,6 @@ _FIRST, _WIDENS = 2, 0.4
 _BONUS = 0.5
 """How much moves that were tried seldom are preferred."""
 
-_ONE, _TWO = 4 * FIELD, 3 * FIELD
-_COUNT = (1 << FIELD) - 1
 _ROOT, _ALL, _HERE, _DEFENCE, _LISTED = range(PLY, PLY + 5 * WORDS, WORDS)
 """Where sets of cells stand in the engine's state: those near stones at the root, all, those near stones in the
 position that a playout has reached, and those that stop forks there; then a list of its moves."""
@@ -155,7 +138,7 @@ def any_cell(s, side, state):
     first = below(state, count)
     cell = claimable(s, first)
     for i in range(1, count if s[MISERE] else 1):
-        if not s[CELL + 4 * cell + side] >> _ONE:
+        if not s[CELL + 4 * cell + side] >> ONE:
             break
         cell = claimable(s, (first + i) % count)
     return cell
@@ -167,7 +150,7 @@ def promise(s, cell, side):
     own, other = worth_of(s, cell, side), worth_of(s, cell, 1 - side)
     if not s[MISERE]:
         return 2 * own + other
-    return 0 if s[CELL + 4 * cell + side] >> _ONE else max(1, 100_000 - 2 * own - other)
+    return 0 if s[CELL + 4 * cell + side] >> ONE else max(1, 100_000 - 2 * own - other)
 
 
 @helper
@@ -190,7 +173,7 @@ def forced_move(c, s, side, last):
         return find_gaps(c, s, side, -1)[0]
     if s[OPEN + 8 * other + 1]:
         return find_gaps(c, s, other, last)[0]
-    return find_fork(c, s, side, _HERE) if s[OPEN + 8 * side + 2] >= 2 else -1
+    return find_fork(c, s, side, _HERE, 0) if s[OPEN + 8 * side + 2] >= 2 else -1
 
 
 @helper
@@ -202,7 +185,7 @@ def play_out(c, s, side, last, state, trail, depth):
             return side, depth, state
         if cell < 0:
             cell, state = better_of_two(s, side, state)
-            if s[CELL + 4 * cell + side] >> _ONE:
+            if s[CELL + 4 * cell + side] >> ONE:
                 return 1 - side, depth, state
         place(c, s, cell, side)
         add_near(c, s, cell)
@@ -223,7 +206,7 @@ def list_cells(s, side, only):
             bit = lowest(cells)
             cells &= cells - 1
             cell = word << 6 | bit
-            if not only or s[_DEFENCE + word] >> bit & 1 or s[CELL + 4 * cell + side] >> _TWO:
+            if not only or s[_DEFENCE + word] >> bit & 1 or s[CELL + 4 * cell + side] >> TWO:
                 s[_LISTED + count] = promise(s, cell, side) << 9 | cell
                 count += 1
     return count
@@ -316,7 +299,7 @@ def go_down(c, s, root_side, tree, points, path, used):
         path[1, depth] = last
         depth += 1
         path[0, depth] = node
-        ends = s[CELL + 4 * last + side] >> _ONE
+        ends = s[CELL + 4 * last + side] >> ONE
         place(c, s, last, side)
         add_near(c, s, last)
         if ends:

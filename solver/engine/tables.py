@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from solver.engine import CELLS_MOST, takes
-from solver.engine.kernels import (
+from solver.engine.board import (
     CELL,
     CELLS,
     EMPTY,

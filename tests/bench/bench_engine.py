@@ -22,8 +22,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
+from solver.engine.board import BEST, KINDS, MISERE, NODES, PLIES_MOST, STOP, WEIGHT, WIDTH, WORTH, ZOBRIST
 from solver.engine.engine import Engine
-from solver.engine.kernels import BEST, KINDS, MISERE, NODES, PLIES_MOST, STOP, WEIGHT, WIDTH, WON, WORTH, ZOBRIST
+from solver.engine.kernels import WON
 from solver.engine.tables import near_cells, tables_of
 from solver.games.board import cells_of
 from solver.games.lines import Game

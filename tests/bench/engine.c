@@ -1,5 +1,5 @@
-/* The engine's search as a C programmer would write it, to hold solver/engine/kernels.py against: step by step
- * the same algorithm, so that both visit the same nodes. solver/engine/kernels.py says what each step is good for.
+/* The engine's search as a C programmer would write it, to hold the kernels in solver/engine against: step by step the
+ * same algorithm, so that both visit the same nodes. board.py, threats.py and kernels.py there say what each is good for.
  *
  * Usage: engine TABLE_BITS < game and positions     (tests/bench/bench_engine.py writes them)
  *

@@ -10,8 +10,9 @@ from naive import Game as NaiveGame
 from naive import board, score
 
 from solver.engine import CELLS_MOST, takes
+from solver.engine.board import CELL, FIELD, KEY, KINDS, LINE, NODES, OPEN, lift, put
 from solver.engine.engine import Engine, share_of
-from solver.engine.kernels import CELL, FIELD, KEY, KINDS, LINE, MATE, NODES, OPEN, lift, put
+from solver.engine.kernels import MATE
 from solver.engine.tables import tables_of
 from solver.errors import GameError
 from solver.games.board import cells_of
