@@ -10,8 +10,8 @@ from oracle.answers import Analysis, in_words, percent
 from oracle.grading import BEST, DRAW_LOST, GAVE_WIN, WIN_LOST
 from oracle.oracle import Oracle
 from play.advice import analyse
+from play.graded import UNKNOWN, Graded
 from play.match import Match
-from play.review import UNKNOWN, Graded
 
 KEPT_WIN, KEPT_DRAW, STILL_LOST = "kept the win", "kept the draw", "was lost already"
 FINE, HOPELESS, MISTAKE = "looks fine", "looked lost already", "looks like a mistake"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from oracle.answers import Analysis, Move, in_moves
 from oracle.grading import grade_of, keeps_outcome
 from oracle.oracle import Oracle
-from play.review import led_to
+from play.graded import led_to
 from solver.errors import NotSettled, Ttt4Error
 from solver.games.board import cells_of, column_name, require_solvable
 from solver.games.board_text import parse

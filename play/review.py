@@ -3,44 +3,15 @@
 On boards too large to settle, only what is proved is called certain (play/judged.py).
 """
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from oracle.answers import in_words
-from oracle.grading import DRAW_LOST, GAVE_WIN, WIN_LOST, grade_of
+from oracle.grading import grade_of
 from oracle.oracle import Oracle
 from play.advice import analyse
+from play.graded import UNKNOWN, Graded, led_to
+from play.judged import judged_moves
 from play.match import Match
-
-UNKNOWN = "not settled"
-
-
-class Graded(NamedTuple):
-    """A move that was made, and what it did."""
-
-    number: int
-    """Which move of the match, from 1."""
-    side: str
-    move: str
-    grade: str
-    before: int
-    """The best score that could be had."""
-    after: int
-    """The score that the move has, for the side that made it."""
-    outcome: str
-    """What it led to, in words; empty if that is not known."""
-    better: tuple[str, ...]
-    """The best moves there were; empty if this was one. If the grade is an estimate, the move that looks best."""
-    estimate_before: float | None = None
-    """The share of points that the side could expect before the move; None where that is certain, or unknown."""
-    estimate_after: float | None = None
-    """The share of points that it could expect after the move; None where that is certain, or unknown."""
-
-    @property
-    def changed(self) -> bool:
-        """Whether it certainly changed the outcome, for the worse."""
-        return self.grade in (GAVE_WIN, DRAW_LOST, WIN_LOST)
 
 
 class Review(NamedTuple):
@@ -60,8 +31,6 @@ def review_match(oracle: Oracle, match: Match[Any], last: int | None = None) -> 
     On a board too large to settle, all positions together get no more than a few times the oracle's time.
     """
     if oracle.estimates:
-        from play.judged import judged_moves  # only now: it grades as this module says
-
         graded, exact = judged_moves(oracle, match, last)
     else:
         graded, exact = _exact_grades(oracle, match, last)
@@ -91,8 +60,3 @@ def _exact_grades(oracle: Oracle, match: Match[Any], last: int | None) -> tuple[
             )
         )  # fmt: skip
     return graded, exact
-
-
-def led_to(score: int, plies: int | None, scale: str, side: str, sides: Sequence[str]) -> str:
-    """Return what a score of a side means, so many plies before the end."""
-    return in_words(score, plies, scale, side if score > 0 else next(other for other in sides if other != side))

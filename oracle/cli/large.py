@@ -12,7 +12,7 @@ from oracle.answers import Analysis, Move, percent
 LINE_SIGN, TWO_SIGN = "!", ":"
 """The signs of cells that complete or block a line, and of those where a side makes two threats at once."""
 
-_PROMISING = 3
+PROMISING = 3
 """How many moves are named if none has an estimate."""
 
 _CELLS = 8
@@ -67,7 +67,7 @@ def promising(analysis: Analysis) -> Sequence[Move]:
     if analysis.best or of_no_matter(analysis):
         return ()
     rated = [move for move in analysis.moves if move.estimate is not None]
-    return rated or analysis.moves[: _PROMISING if analysis.depth is None else 1]
+    return rated or analysis.moves[: PROMISING if analysis.depth is None else 1]
 
 
 def facts_of(analysis: Analysis) -> list[tuple[str, str]]:

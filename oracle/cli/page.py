@@ -8,12 +8,9 @@ import click
 
 from oracle.answers import Analysis
 from oracle.cli.drawing import draw_verdicts, legend
-from oracle.cli.large import facts_of, is_large, legend_of
+from oracle.cli.large import PROMISING, facts_of, is_large, legend_of
 from oracle.oracle import Oracle
 from solver.games.board import BoardPosition
-
-_PROMISING = 3
-"""How many moves are named if none is known to be best."""
 
 
 def page(oracle: Oracle, position: BoardPosition, analysis: Analysis) -> str:
@@ -31,7 +28,7 @@ def _settled(analysis: Analysis) -> Iterator[str]:
     if analysis.best:
         yield _listed("Best", analysis.best)
     else:
-        yield _listed("Promising", [move.move for move in analysis.moves[:_PROMISING]])
+        yield _listed("Promising", [move.move for move in analysis.moves[:PROMISING]])
     if analysis.mainline:
         cut = () if analysis.mainline_complete else ("... (cut short by --time)",)
         yield _listed("Main line", [*analysis.mainline, *cut])

@@ -17,13 +17,11 @@ from play.gomocup.stones import Refused, Stones
 from play.gomocup.swap import colours, most_even, openings
 from play.gomocup.thinking import Maker, Thinker, Thought, message
 from solver import __version__
+from solver.engine import CELLS_MOST
 from solver.errors import Ttt4Error
 from solver.games.lines import Game, grid
 from solver.own_code import one_line
 from solver.text import shown
-
-MOST_CELLS = 400
-"""The largest board."""
 
 HURRY = 0.1
 """How long a move takes when the manager has said END, in seconds."""
@@ -104,8 +102,8 @@ class Brain:
         game = self._named
         if game and (rows, columns) != (game.rows, game.columns):
             raise Refused(f"this brain plays {game.name} only, on {game.columns} by {game.rows} cells")
-        if rows * columns > MOST_CELLS:
-            raise Refused(f"the board is too large: at most {MOST_CELLS} cells")
+        if rows * columns > CELLS_MOST:
+            raise Refused(f"the board is too large: at most {CELLS_MOST} cells")
         self._prepare(game or grid(rows, columns, _IN_A_ROW))
         return ["OK"]
 
@@ -180,7 +178,7 @@ class Brain:
         if word in self._commands:
             self._block = None
             return ["ERROR the stones did not end with DONE", *self._answer(line)]
-        if len(block) <= MOST_CELLS:  # one more than fit, so that too many are too many
+        if len(block) <= CELLS_MOST:  # one more than fit, so that too many are too many
             block.append(line)
         return []
 

@@ -6,8 +6,8 @@ import msgspec
 
 from oracle.answers import Analysis as AnalysisFields
 from oracle.answers import Move as MoveFields
+from play.graded import Graded as GradedFields
 from play.puzzles import Puzzle as PuzzleFields
-from play.review import Graded as GradedFields
 from solver.store.manifest import Ply as PlyFields
 
 

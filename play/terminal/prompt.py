@@ -15,13 +15,14 @@ from oracle.cli.drawing import legend, verdicts
 from oracle.cli.large import facts_of, is_large, legend_of, notes_of
 from oracle.cli.why import why
 from play.advice import analyse
+from play.graded import led_to
 from play.match import Match, MatchError
 from play.picture import picture
 from play.players.player import PlayerError, may_resume
 from play.players.roster import Roster, board_of, lines_of
 from play.records.files import export_record, save_record
 from play.records.text import Record
-from play.review import Review, led_to, review_match
+from play.review import Review, review_match
 from play.session import Session
 from play.terminal.asking import LEAVING, Leave, how_to_move, let_edit, read_line
 from play.terminal.talk import explained, review_lines, say, say_wrapped, sentence, thinking

@@ -8,8 +8,9 @@ from threading import Timer
 import click
 
 from oracle.grading import BEST
+from play.graded import UNKNOWN, Graded
 from play.judged import MISTAKE, QUIET
-from play.review import UNKNOWN, Graded, Review
+from play.review import Review
 
 THINKING_AFTER = 0.2
 """After how many seconds a note says that a player is thinking: any sooner, it would only flicker."""

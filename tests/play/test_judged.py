@@ -9,9 +9,10 @@ from sessions import HUMANS, piped
 from oracle.grading import DRAW_LOST, GAVE_WIN, WIN_LOST
 from oracle.oracle import Oracle
 from play.advice import analyse
+from play.graded import UNKNOWN
 from play.judged import FINE, HOPELESS, KEPT_DRAW, KEPT_WIN, MISTAKE, MOST_LOOKS, STILL_LOST
 from play.match import Match
-from play.review import UNKNOWN, Review, review_match
+from play.review import Review, review_match
 from play.terminal.talk import review_lines
 from solver.engine.live import LiveEngine
 from solver.games.line_rules import LineRules, LineState

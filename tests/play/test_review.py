@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from oracle.grading import BEST, DRAW_LOST, FASTER, GAVE_WIN, SLOWER, WIN_LOST
 from oracle.oracle import Oracle
+from play.graded import UNKNOWN, Graded, led_to
 from play.judged import KEPT_WIN
 from play.match import Match
-from play.review import UNKNOWN, Graded, Review, led_to, review_match
+from play.review import Review, review_match
 from play.terminal.talk import explained, review_lines
 from solver.games.line_rules import LineRules, LineState
 from solver.games.notation import parse_game
