@@ -19,6 +19,8 @@ from solver.games.board import cells_of
 from solver.games.lines import Game, grid
 
 GAMES = (*small(), *large())
+GAMES_OF_EACH = 48
+"""So many make a thousand games in all."""
 
 
 def naive_of(game: Game) -> NaiveGame:
@@ -49,7 +51,7 @@ def counted(game: Game, x: int, o: int) -> tuple[dict[tuple[int, int], int], dic
 def test_counts_and_key_after_any_moves_are_those_of_a_fresh_look_and_undo_restores_them(game: Game) -> None:
     rng = random.Random(game.name)
     c, fresh = tables_of(game)
-    for _ in range(6):
+    for _ in range(GAMES_OF_EACH):
         s, keys = fresh.copy(), [int(fresh[KEY])]
         moves = rng.sample(range(game.cells), rng.randrange(game.cells + 1))
         before = []
