@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from solver.games.score import MARGIN
+from solver.text import plies_in_words
 
 _OTHER = {"X": "O", "O": "X", "R": "G", "G": "R"}
 
@@ -140,4 +141,4 @@ def in_chances(estimate: float, side: str) -> str:
 def in_moves(plies: int) -> str:
     """Return a number of plies in words, as moves too: `4 moves (7 plies)`."""
     moves = (plies + 1) // 2
-    return f"{moves} move{'s' * (moves != 1)} ({plies} {'plies' if plies != 1 else 'ply'})"
+    return f"{moves} move{'s' * (moves != 1)} ({plies_in_words(plies)})"

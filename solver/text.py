@@ -17,4 +17,9 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
+def plies_in_words(plies: int) -> str:
+    """Return so many plies as a sentence has them."""
+    return f"{plies} {'ply' if plies == 1 else 'plies'}"
+
+
 QUOTES = ("'", '"')

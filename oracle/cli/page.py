@@ -11,6 +11,7 @@ from oracle.cli.drawing import draw_verdicts, legend
 from oracle.cli.large import PROMISING, facts_of, is_large, legend_of
 from oracle.oracle import Oracle
 from solver.games.board import BoardPosition
+from solver.text import plies_in_words
 
 
 def page(oracle: Oracle, position: BoardPosition, analysis: Analysis) -> str:
@@ -61,7 +62,7 @@ def _origin(oracle: Oracle, analysis: Analysis) -> str:
     if analysis.exact:
         return "From a live search: exact."
     if analysis.depth is not None:
-        plies = f"{analysis.depth} {'ply' if analysis.depth == 1 else 'plies'}"
+        plies = plies_in_words(analysis.depth)
         searched = f"From a live search, {plies} deep, {analysis.nodes:,} positions"
         return click.wrap_text(f"{searched}: an estimate. Allow more with --time.", 79)
     return f"From a live search, not finished in {oracle.seconds:g} s: allow more with --time."

@@ -1,6 +1,6 @@
 """Why an answer is so: its proof, if it has one, and how much is certain if it has none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -72,7 +72,9 @@ def _pairs(position: BoardPosition, stop: dict[str, Any], marks: str) -> str:
 
 
 def _code(number: int) -> str:
-    """Return the letters that stand for a pair: `a` to `z`, then `aa` and so on."""
-    letters: Sequence[str] = _LETTERS
-    last = letters[number % len(letters)]
-    return last if number < len(letters) else letters[number // len(letters) - 1] + last
+    """Return the letters that stand for a pair: `a` to `z` without o and x, then `aa` and so on."""
+    letters, number = "", number + 1
+    while number:
+        number, letter = divmod(number - 1, len(_LETTERS))
+        letters = _LETTERS[letter] + letters
+    return letters

@@ -38,6 +38,7 @@ def _loaded(game: Game, table_bits: int) -> "Thinker":
     from solver.engine.engine import Engine  # only now: it takes the better part of a second
 
     made = Engine(game, table_bits=table_bits)
-    made.think(0, 1 << game.cells // 2, nodes=_FIRST_NODES)
+    if game.cells > 1:
+        made.think(0, 1 << game.cells // 2, nodes=_FIRST_NODES)
     made.forget()
     return made

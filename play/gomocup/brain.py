@@ -1,8 +1,9 @@
 """The brain: what each command of a manager does, and what is answered. It neither reads nor writes.
 
 A line comes in and lines go out: none, or the answer, perhaps with a MESSAGE before it. What cannot be done is answered
-by ERROR and changes nothing, but that a TURN which ends the game is made; what is no command, by UNKNOWN. INFO is never
-answered, whatever it says: a limit or rule that cannot be kept is told at the next command that asks for a move.
+by ERROR and changes nothing, except that a TURN that ends the game is still made. Unknown commands are answered by
+UNKNOWN. INFO is never answered, whatever it says: a limit or rule that cannot be kept is told at the next command that
+asks for a move.
 """
 
 import re
@@ -102,7 +103,7 @@ class Brain:
         game = self._named
         if game and (rows, columns) != (game.rows, game.columns):
             raise Refused(f"this brain plays {game.name} only, on {game.columns} by {game.rows} cells")
-        if rows * columns > CELLS_MOST:
+        if (game.cells if game else rows * columns) > CELLS_MOST:
             raise Refused(f"the board is too large: at most {CELLS_MOST} cells")
         self._prepare(game or grid(rows, columns, _IN_A_ROW))
         return ["OK"]

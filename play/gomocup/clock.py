@@ -8,7 +8,7 @@ USUAL = 2.0
 """How long a move takes if nobody limits it, in seconds."""
 
 LEAST = 0.01
-"""How long one takes that shall be as fast as possible."""
+"""How long a move takes when it must be as fast as possible, in seconds."""
 
 UNLIMITED = 2**31 - 1
 """What a manager says is left of the time for a match that has no limit, in milliseconds."""

@@ -131,7 +131,7 @@ class GomocupPlayer:
         self.remarks = []
         for line in self._ask(told, self._seconds + GRACE):
             word, _, rest = line.partition(" ")
-            if word == "SUGGEST" and read_place(rest):
+            if word.upper() == "SUGGEST" and read_place(rest):
                 return self._imposed(rest)
             if place := read_place(line):
                 return self._cell(place)

@@ -8,7 +8,7 @@ _PLACE = re.compile(r"\s*(\d{1,9})\s*,\s*(\d{1,9})\s*")
 
 
 def read_place(text: str) -> tuple[int, int] | None:
-    """Return the two numbers that a text such as `10,11` holds; None if it is none such."""
+    """Return the two numbers that a text such as `10,11` holds; None if it holds none."""
     found = _PLACE.fullmatch(text)
     return (int(found[1]), int(found[2])) if found else None
 

@@ -6,6 +6,7 @@ from typing import Protocol
 from oracle.answers import percent
 from play.gomocup.places import write_place
 from solver.games.lines import Game
+from solver.text import plies_in_words
 
 
 class Thought(Protocol):
@@ -54,9 +55,9 @@ def message(game: Game, thought: Thought) -> str:
     """Return what a person may want to know of a thought, in one line."""
     end = ""
     if thought.win:
-        end = f", believes to {'win' if thought.win > 0 else 'lose'} in {abs(thought.win)} plies"
+        end = f", believes to {'win' if thought.win > 0 else 'lose'} in {plies_in_words(abs(thought.win))}"
     line = " ".join(write_place(game, cell) for cell in thought.line[:20])
     return (
-        f"MESSAGE depth {thought.depth}, expects {percent(thought.share)} % of the points{end}, "
+        f"MESSAGE depth {thought.depth}, expects {percent(thought.share)}% of the points{end}, "
         f"{thought.nodes} nodes, line {line}"
     ).rstrip()

@@ -15,17 +15,13 @@ from typing import TYPE_CHECKING, Any
 from solver.games.line_rules import LineState
 from solver.games.lines import Game
 from solver.games.rules import Rules
-from solver.kernels.loading import Loader
+from solver.kernels.loading import LOADING, Loader
 
 if TYPE_CHECKING:
     from solver.engine.playouts import Playouts
 
 BONUS = 1.4
 """How much moves that were tried seldom are preferred: about the square root of 2, the classic choice."""
-
-
-_LOADING = 300.0
-"""How long compiled code may take to be there, in seconds."""
 
 
 class _Node:
@@ -108,7 +104,7 @@ class LinePlayouts(Loader):
 
     def best(self, own: int, other: int, playouts: int, seed: int) -> int | None:
         """Return the cell that did best in so many games, for the side of `own`; None if there is no compiled code."""
-        compiled: Playouts | None = self.compiled(monotonic() + _LOADING)
+        compiled: Playouts | None = self.compiled(monotonic() + LOADING)
         if compiled is None:
             return None
         with self._searching:

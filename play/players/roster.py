@@ -18,6 +18,7 @@ from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
+from solver.kernels.loading import LOADING
 from solver.kinds import kind_of
 from solver.own_code import load_own, one_line
 
@@ -33,9 +34,6 @@ _SIGNATURES = {
     "choose": "choose(state)",
 }
 """The methods by which players can be asked for moves."""
-
-_LOADING = 300.0
-"""How long compiled code may take to be there, in seconds."""
 
 Contestant = str | Player | Callable[[Rules[Any], int | str], Player]
 """Who can be asked to play: a name, a player, or what makes one from rules and a seed, such as a class."""
@@ -78,7 +76,7 @@ class Roster:
 
     def ready(self) -> None:
         """Wait until all that players load in the background is there, so that none begins weaker than it is."""
-        deadline = monotonic() + _LOADING
+        deadline = monotonic() + LOADING
         if self._live:
             self._live.compiled(deadline)
         for wait in self._waits.values():

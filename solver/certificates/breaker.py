@@ -30,7 +30,17 @@ import numpy as np  # isort: skip  (after the kernels, which set numba's cache f
 _TABLE_BITS = 22
 _NODES_AT_ONCE = 1 << 16
 
+_LONGEST = 54
+"""Weights of longer lines would overflow."""
+
 OnNodes = Callable[[int], None]
+
+
+def searches(game: Game) -> bool:
+    """Tell whether a defence can be looked for."""
+    longest = max(map(int.bit_count, game.lines))
+    small = game.cells <= MOST_CELLS and len(game.lines) <= MOST_LINES and longest <= _LONGEST
+    return small and not game.misere
 
 
 def find_defence(game: Game, group: Sequence[Symmetry], deadline: float, on_nodes: OnNodes) -> list[int | None] | None:
@@ -38,7 +48,7 @@ def find_defence(game: Game, group: Sequence[Symmetry], deadline: float, on_node
 
     NotSettled says that time was short. `on_nodes` is told from time to time how many positions were searched.
     """
-    if game.misere or game.cells > MOST_CELLS or len(game.lines) > MOST_LINES:
+    if not searches(game):
         return None
     start = Whole(0, 0)
     search = Breaker(game, group, deadline, on_nodes)

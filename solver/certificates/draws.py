@@ -108,7 +108,7 @@ def stop_certificate(game: Game, x: int, o: int, side: str, deadline: float) -> 
     """Return why a side cannot win a position that is not over; None if no reason was found by the deadline."""
     own, their = (x, o) if side == "X" else (o, x)
     if game.misere:
-        return Stop(side, DEAD) if not live_lines(game, their, own) and not live_lines(game, own, their) else None
+        return Stop(side, DEAD) if not live_lines(game, own) and not live_lines(game, their) else None
     to_move = (side == "X") == (x.bit_count() == o.bit_count())
     found = _stopped(game, own, their, side, deadline, to_move=to_move)
     if found or to_move:
@@ -158,7 +158,7 @@ _SHOWN = 6
 
 
 def _stopped(game: Game, own: int, their: int, side: str, deadline: float, *, to_move: bool) -> Stop | None:
-    lines = live_lines(game, own, their)
+    lines = live_lines(game, their)
     if not lines:
         return Stop(side, DEAD)
     pairs = find_pairing(game, own, their, deadline)
@@ -170,7 +170,7 @@ def _stopped(game: Game, own: int, their: int, side: str, deadline: float, *, to
 
 def _heaviest(game: Game, own: int, their: int) -> Iterator[int]:
     """Yield the empty cells of most weight, for the side of `their` to claim."""
-    lines, free = live_lines(game, own, their), game.full & ~(own | their)
+    lines, free = live_lines(game, their), game.full & ~(own | their)
     longest = max((line.bit_count() for line in lines), default=0)
     by_cell = cell_weights(lines, free, [1 << longest - (line & free).bit_count() for line in lines])
     yield from sorted(by_cell, key=lambda cell: (-by_cell[cell], cell))[:_FIRST_MOVES]

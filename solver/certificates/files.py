@@ -3,10 +3,10 @@
     {"format": "ttt4 proof 1", "game": "6,6,5", "lines": 32, "lines_sha256": "...", "x": [], "o": [],
      "claim": "draw", "proof": {"kind": "defence", ...}}
 
-`game` is the game's notation, `lines` how many lines it has, and `lines_sha256` the SHA-256 of them: each line's cell
-numbers in order, joined by blanks, the lines sorted as texts and joined by line feeds. Cells are numbered row by row
-from the top left. `x` and `o` are the cells of both sides in the position. `claim` is `draw`, `X wins` or `O wins`; a
-win has `plies`, the number in which it is won at most.
+`game` is the game's notation, `lines` (for readers) how many lines it has, and `lines_sha256` the SHA-256 of them: each
+line's cell numbers in order, joined by blanks, the lines sorted as texts and joined by line feeds. Cells are numbered
+row by row from the top left. `x` and `o` are the cells of both sides in the position. `claim` is `draw`, `X wins` or
+`O wins`; a win has `plies`, the number in which it is won at most.
 
 The proof of a draw has one of these kinds:
 
@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from solver.certificates.draws import DEAD, PAIRING, WEIGHTS, Certificate, Stop, check_draw
-from solver.certificates.holding import MOST_CELLS, NOT_BARE, Bare, Whole, walk
+from solver.certificates.holding import CHECKED_CELLS, NOT_BARE, Bare, Whole, walk
 from solver.certificates.refusals import CheckTooLong, ProofDamaged, Refuted
 from solver.certificates.strategy import Strategy, check_strategy
 from solver.errors import GameError
@@ -42,7 +42,7 @@ from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.registry import may_be_recorded
 from solver.index.symmetry import Symmetry
-from solver.text import shown
+from solver.text import plies_in_words, shown
 
 FORMAT = "ttt4 proof 1"
 LARGEST_FILE = 1 << 25
@@ -76,7 +76,8 @@ class Proof:
         """Return the claim and the kind of evidence."""
         where = "the empty board" if not self.x | self.o else f"the board {self.game.at(self.x, self.o)}"
         if isinstance(self.evidence, Strategy):
-            return f"{self.game.name}: {self.claim} from {where} in at most {self.plies} plies, by a strategy"
+            plies = plies_in_words(self.plies or 0)
+            return f"{self.game.name}: {self.claim} from {where} in at most {plies}, by a strategy"
         if isinstance(self.evidence, Defence):
             return f"{self.game.name}: {where} is a draw, by a defence with {len(self.evidence.answers):,} answers"
         kinds = {DEAD: "because no line is left", PAIRING: "by a pairing", WEIGHTS: "by the weights of the lines"}
@@ -198,8 +199,8 @@ def _nodes(root: Strategy) -> list[list[int]]:
 
 
 def _check_win(proof: Proof, strategy: Strategy) -> None:
-    if proof.game.cells > MOST_CELLS:
-        raise CheckTooLong(f"{proof.game.name} has more than {MOST_CELLS} cells, on which no strategy is checked")
+    if proof.game.cells > CHECKED_CELLS:
+        raise CheckTooLong(f"{proof.game.name} has more than {CHECKED_CELLS} cells, on which no strategy is checked")
     plies = check_strategy(proof.game, proof.x, proof.o, strategy)
     x_begins = (proof.x.bit_count() == proof.o.bit_count()) == (strategy.move >= 0)
     winner = "X" if x_begins else "O"

@@ -35,7 +35,7 @@ from solver.certificates.pairing import matched_pairs
 from solver.certificates.refusals import CheckTooLong, Refuted
 from solver.games.board import cells_of
 from solver.games.lines import Game
-from solver.index.symmetry import Images, Symmetry
+from solver.index.symmetry import Images, Symmetry, image
 
 MOST_POSITIONS = 3_000_000
 """How many positions a walk goes through before it gives up."""
@@ -43,8 +43,8 @@ MOST_POSITIONS = 3_000_000
 BARE, NOT_BARE = -1, -2
 """The answers that call a whole position a bare one, and that do not."""
 
-MOST_CELLS = 400
-"""The largest board on which a walk is made."""
+CHECKED_CELLS = 400
+"""The largest board on which defences and strategies are checked."""
 
 
 class Whole(NamedTuple):
@@ -76,10 +76,10 @@ def walk(game: Game, start: Whole | Bare, group: Sequence[Symmetry], ask: Ask, m
     """
     if game.misere:
         raise Refuted(f"a defence says nothing of {game.name}, in which completing a line loses")
-    if game.cells > MOST_CELLS:
-        raise CheckTooLong(f"{game.name} has {game.cells} cells: a defence is checked on up to {MOST_CELLS}")
+    if game.cells > CHECKED_CELLS:
+        raise CheckTooLong(f"{game.name} has {game.cells} cells: a defence is checked on up to {CHECKED_CELLS}")
     for g in group:
-        if sorted(g) != list(range(game.cells)) or {_moved(g, line) for line in game.lines} != set(game.lines):
+        if sorted(g) != list(range(game.cells)) or {image(g, line) for line in game.lines} != set(game.lines):
             raise Refuted(f"a permutation of the cells is no symmetry of {game.name}")
     return _Walk(game, group, ask, most).run(start)
 
@@ -92,7 +92,7 @@ class _Walk:
         self._ask = ask
         self._most = most
         self._images = Images(group) if len(group) > 1 else None
-        self._met: set[Whole | Bare] = set()
+        self._met: set[tuple[bool, int, int]] = set()
         self._todo: list[Whole | Bare] = []
 
     def run(self, start: Whole | Bare) -> int:
@@ -115,10 +115,11 @@ class _Walk:
             images = zip(self._images.of(position[1]), self._images.of(position[0]), strict=True)
             second, first = min(images)
             position = type(position)(first, second)
-        if position not in self._met:
+        key = (isinstance(position, Whole), *position)  # a tuple has no kind: Whole(1, 2) == Bare(1, 2)
+        if key not in self._met:
             if len(self._met) >= self._most:
                 raise CheckTooLong(f"the proof has more than {self._most:,} positions: nothing is known of it")
-            self._met.add(position)
+            self._met.add(key)
             self._todo.append(position)
 
     def _take_bare(self, position: Bare) -> None:
@@ -270,7 +271,3 @@ def _gaps(lines: Sequence[int], own: int, free: int) -> int:
         if not gap & ~free and not gap & (gap - 1):
             found |= gap
     return found
-
-
-def _moved(g: Sequence[int], cells: int) -> int:
-    return sum([1 << g[cell] for cell in cells_of(cells)])

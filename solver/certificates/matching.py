@@ -32,7 +32,7 @@ def group_lines(maker, free, lines, groups):
                 most, best = shared, group
         if best >= 0:
             groups[best] &= need
-        elif count < _MOST_GROUPS:
+        elif count < _MOST_GROUPS:  # more would need more cells than there are: so many lack cells in any case
             groups[count] = need
             count += 1
     return count

@@ -47,15 +47,15 @@ _FRESH = 6
 _SEED = 8
 
 
-def live_lines(game: Game, own: int, their: int) -> list[int]:
-    """Return the lines that the side of `own` can still complete: those without a cell of the other side."""
+def live_lines(game: Game, their: int) -> list[int]:
+    """Return the lines that a side can still complete: those without a cell of the other side."""
     return [line for line in game.lines if not line & their]
 
 
 def find_pairing(game: Game, own: int, their: int, deadline: float) -> Pairs | None:
     """Return pairs with which the side of `their` stops the side of `own`; None if none was found by the deadline."""
     free = game.full & ~(own | their)
-    lines = live_lines(game, own, their)
+    lines = live_lines(game, their)
     needs = sorted({line & free for line in lines})
     if any(not need & (need - 1) for need in needs):
         return None
@@ -208,7 +208,7 @@ class _Repair:
         return None
 
     def _best(self, number: int, step: int) -> tuple[int, tuple[int, int]]:
-        """Return the pair in a line that gains most, and its gain; equals are drawn by lot."""
+        """Return the pair in a line that gains most, and its gain; ties are broken at random."""
         ranked = []
         cells = list(cells_of(self._needs[number]))
         if len(cells) > _MOST_CELLS:

@@ -1,4 +1,4 @@
-"""Find a strategy by which a side wins, guided by somebody who finds winning moves but proves nothing.
+"""Find a strategy by which a side wins, with a guide that finds winning moves but proves nothing.
 
 The guide names a move for each position in which the winner is to move. After it, the loser's replies are looked at:
 
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from solver.certificates.refusals import CheckTooLong
-from solver.certificates.strategy import WAIT, Strategy, gaps, holds
+from solver.certificates.strategy import MOST_STEPS, WAIT, Strategy, gaps, holds
 from solver.games.board import cells_of
 from solver.games.lines import Game
 
@@ -28,26 +28,33 @@ class NotFound(Exception):
     """No strategy was found."""
 
 
-def find_strategy(game: Game, own: int, their: int, guide: Guide, deadline: float) -> Strategy | None:
-    """Return a strategy that wins for the side of `own`, which is to move; None if none is found in time."""
-    return _attempt(lambda: _Finder(game, guide, deadline).won(own, their))
+def find_strategy(
+    game: Game, own: int, their: int, guide: Guide, deadline: float, most_steps: int = MOST_STEPS
+) -> Strategy | None:
+    """Return a strategy that wins for the side of `own`, which is to move; None if none is found in time.
+
+    To see which replies refute part of it, so many positions are looked at.
+    """
+    return _attempt(lambda: _Finder(game, guide, deadline, most_steps).won(own, their))
 
 
-def find_answer(game: Game, own: int, their: int, guide: Guide, deadline: float) -> Strategy | None:
+def find_answer(
+    game: Game, own: int, their: int, guide: Guide, deadline: float, most_steps: int = MOST_STEPS
+) -> Strategy | None:
     """Return a strategy that wins for the side of `own` although the other is to move; None if none is found."""
-    return _attempt(lambda: _Finder(game, guide, deadline).answered(WAIT, own, their))
+    return _attempt(lambda: _Finder(game, guide, deadline, most_steps).answered(WAIT, own, their))
 
 
 def _attempt(find: Callable[[], Strategy]) -> Strategy | None:
     try:
         return find()
-    except (NotFound, CheckTooLong):
+    except (NotFound, CheckTooLong, RecursionError):  # so long a strategy could not be checked either
         return None
 
 
 class _Finder:
-    def __init__(self, game: Game, guide: Guide, deadline: float) -> None:
-        self.game, self.guide, self.deadline = game, guide, deadline
+    def __init__(self, game: Game, guide: Guide, deadline: float, most_steps: int) -> None:
+        self.game, self.guide, self.deadline, self.most_steps = game, guide, deadline, most_steps
         self.known: dict[tuple[int, int], Strategy] = {}
 
     def won(self, own: int, their: int) -> Strategy:
@@ -75,7 +82,7 @@ class _Finder:
             reply = wins.bit_length() - 1
             return Strategy(move, {reply: self.won(own, their | wins)})
         passed = self.won(own, their)
-        todo = holds(self.game, own, their, passed)
+        todo = holds(self.game, own, their, passed, most_steps=self.most_steps)
         return Strategy(move, {reply: self.won(own, their | 1 << reply) for reply in cells_of(todo)}, passed)
 
     def _safe(self, own: int, their: int) -> list[int]:

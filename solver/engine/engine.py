@@ -1,6 +1,6 @@
 """The engine: a good move, with an estimate, for any position of a game of lines of up to 400 cells.
 
-It looks one ply deeper after the other until its time or its nodes run out. Given a number of nodes instead of a time,
+It deepens one ply at a time until its time or its nodes run out. Given a number of nodes instead of a time,
 it says the same every time. `solver/engine/kernels.py` has the search itself.
 """
 

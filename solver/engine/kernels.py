@@ -217,16 +217,14 @@ def see(c, s, side, last, ply):
 
 
 @helper
-def is_enough(s, side, only, value, depth, ply, alpha, beta):
+def is_enough(s, side, only, value, depth, alpha, beta):
     """Tell whether the estimate of a position is taken for its value.
 
     At depth 0 threats are followed a little further: those that the side to move has to answer, and its own.
     """
-    if ply >= PLIES_MOST:
-        return True
     if depth > 0 and not only:
         sure = value - _SURE * depth >= beta and beta - alpha == 1
-        return sure and depth <= _NEAR_LEAVES and ply and not s[MISERE]
+        return sure and depth <= _NEAR_LEAVES and not s[MISERE]
     if depth > 0 or (only and depth > _CHECKS):
         return False
     return only or value >= beta or depth <= _CHECKS or s[MISERE] or s[OPEN + 8 * side + 2] < 2
@@ -285,6 +283,8 @@ def search(c, s, t, side, last, alpha, beta, depth, ply):
         if ply == 0:
             s[BEST] = forced
         return value
+    if ply >= PLIES_MOST:
+        return estimate(s, side)
     alpha, beta = max(alpha, ply + 2 - MATE), min(beta, MATE - ply - 3)
     if alpha >= beta and ply:
         return alpha
@@ -303,7 +303,7 @@ def search(c, s, t, side, last, alpha, beta, depth, ply):
     best, floor = -_INFINITE, alpha
     if forced < 0:
         value = estimate(s, side)
-        if is_enough(s, side, only, value, depth, ply, alpha, beta):
+        if ply and is_enough(s, side, only, value, depth, alpha, beta):
             return value
         if depth <= 0 and not only:
             best, floor, only = value, max(alpha, value), _THREATS
@@ -322,10 +322,11 @@ def search(c, s, t, side, last, alpha, beta, depth, ply):
         if count == 0:
             return ply + 1 - MATE
 
-    choice = -1
+    choice, barred = -1, False
     for i in range(count if only or ply == 0 else min(count, width(s, depth))):
         cell = next_move(s, moves, i, count)
         if ply == 0 and s[BARRED + (cell >> 6)] >> (cell & 63) & 1:
+            barred = True
             continue
         quiet = forced < 0 and s[CELL + 4 * cell + side] >> TWO & COUNT == 0
         left = depth if forced >= 0 else depth - 1
@@ -352,6 +353,7 @@ def search(c, s, t, side, last, alpha, beta, depth, ply):
                 if quiet and depth > 0:
                     learn(s, cell, side, depth, ply)
                 break
-    bound = _AT_LEAST if best >= beta else _AT_MOST if best <= alpha else _EXACT
-    remember(t, key, from_here(best, ply), bound, depth, choice)
+    if not barred:
+        bound = _AT_LEAST if best >= beta else _AT_MOST if best <= alpha else _EXACT
+        remember(t, key, from_here(best, ply), bound, depth, choice)
     return best

@@ -20,6 +20,7 @@ from solver.games.position import Position
 from solver.kernels.loading import Loader
 from solver.search.live import Search
 from solver.source import Look
+from solver.text import plies_in_words
 
 if TYPE_CHECKING:
     from solver.engine.engine import Engine, Thought
@@ -65,7 +66,7 @@ class Win:
     def in_words(self, game: Game) -> str:
         """Return it as a player understands it."""
         return (
-            f"{self.side} has an answer to everything, which takes {self.plies} plies at most. "
+            f"{self.side} has an answer to everything, which takes {plies_in_words(self.plies)} at most. "
             f"For instance: {' '.join(self._names(game))}."
         )
 
@@ -228,10 +229,10 @@ class LiveEngine(Loader):
             return found.cell if found.win > 0 else None
 
         if thought.win > 0:
-            strategy = find_strategy(self.game, own, their, guide, deadline)
+            strategy = find_strategy(self.game, own, their, guide, deadline, _STEPS)
             winner = mover
         elif thought.win < 0:
-            strategy = find_answer(self.game, their, own, guide, deadline)
+            strategy = find_answer(self.game, their, own, guide, deadline, _STEPS)
             winner, own, their = "XO"[mover == "X"], their, own
         else:
             return None, None

@@ -18,15 +18,21 @@ Prover = Callable[[Game, Position, float], Proof | None]
 
 OnNodes = Callable[[int], None]
 
-_NODES, _NODES_MOST, _TABLE_BITS = 50_000, 1 << 40, 24
-"""How many nodes the engine takes for a move of a strategy at first and at most, and how much it remembers."""
+_NODES, _NODES_MOST = 50_000, 1 << 40
+"""How many nodes the engine takes for a move of a strategy at first, and at most."""
+
+_TABLE_BITS = 24
+"""It remembers 2 to the power of so many positions."""
 
 _MORE = 4
 """So many times as many nodes the next time."""
 
-_GLANCE, _FIRST_MOVES, _ANY = 4, 3, -1
-"""How far it looks to choose the first moves to try, and how many there are; the win after one of them can be seen
-sooner than from before it. And what stands for the move that it chooses when it looks as far as it can."""
+_GLANCE, _FIRST_MOVES = 4, 3
+"""How far it looks to choose the first moves to try, and how many there are: the win after one of them can be seen
+sooner than from before it."""
+
+_ANY = -1
+"""Stands for the first move that it chooses when it looks as far as it can."""
 
 
 def prove(game: Game, position: Position, deadline: float, on_nodes: OnNodes = lambda nodes: None) -> Proof | None:
@@ -108,12 +114,14 @@ def by_defence(game: Game, position: Position, deadline: float, on_nodes: OnNode
     """
     if position.stones or game.misere:
         return None
-    from solver.certificates.breaker import find_defence  # only now: it loads the kernels
+    from solver.certificates.breaker import find_defence, searches  # only now: it loads the kernels
     from solver.index.symmetry import symmetries
 
+    if not searches(game):
+        return None
     group = symmetries(game)
     try:
         answers = find_defence(game, group, deadline, on_nodes)
-    except NotSettled:
+    except (NotSettled, Refuted, CheckTooLong):
         return None
     return Proof(game, 0, 0, DRAW, Defence(group, tuple(answers))) if answers is not None else None

@@ -1,11 +1,11 @@
-"""A game of lines as the arrays that the engine's kernels take: solver/engine/kernels.py says what stands where."""
+"""A game of lines as the arrays that the engine's kernels take: solver/engine/board.py says what stands where."""
 
 import random
 from collections.abc import Sequence
 
 import numpy as np
 
-from solver.engine import CELLS_MOST, takes
+from solver.engine import CELLS_MOST, LINES_MOST, takes
 from solver.engine.board import (
     CELL,
     CELLS,
@@ -50,7 +50,10 @@ _REACH = 2
 def tables_of(game: Game) -> tuple[np.ndarray, np.ndarray]:
     """Return what the kernels know of a game, and the state of its empty board."""
     if not takes(game):
-        raise GameError(f"game {game.name!r} is too large for the engine: it takes {CELLS_MOST} cells at most")
+        raise GameError(
+            f"game {game.name!r} is too large for the engine: it takes {CELLS_MOST} cells, and {LINES_MOST} lines "
+            f"through a cell, at most"
+        )
     c, lines = _lists(game)
     s = np.zeros(LINE + 4 * len(lines), np.int64)
     s[CELLS] = s[EMPTY] = game.cells

@@ -16,6 +16,9 @@ from weakref import WeakSet
 _ALL: "WeakSet[Loader]" = WeakSet()
 """Everything in this process that loads compiled code, so that a forked one can renew it."""
 
+LOADING = 300.0
+"""How long compiled code may take to be there where nothing goes on without it, in seconds."""
+
 
 class Loader(ABC):
     """What goes on in compiled code as soon as that is there. Threads and forked processes may share it."""

@@ -407,12 +407,10 @@ static void learn(Ply *ply, int cell, int side, int depth)
 }
 
 /* Whether the estimate of a position is taken for its value. */
-static bool is_enough(int side, enum moves only, int value, int depth, int ply, int alpha, int beta)
+static bool is_enough(int side, enum moves only, int value, int depth, int alpha, int beta)
 {
-    if (ply >= MAX_PLIES)
-        return true;
     if (depth > 0 && only == ALL)
-        return value - SURE * depth >= beta && beta - alpha == 1 && depth <= NEAR_LEAVES && ply && !misere;
+        return value - SURE * depth >= beta && beta - alpha == 1 && depth <= NEAR_LEAVES && !misere;
     if (depth > 0 || (only && depth > CHECKS))
         return false;
     return only || value >= beta || depth <= CHECKS || misere || open[side][2] < 2;
@@ -432,6 +430,8 @@ static int search(int side, int last, int alpha, int beta, int depth, int ply)
             root_best = forced;
         return value;
     }
+    if (ply >= MAX_PLIES)
+        return estimate(side);
     alpha = max(alpha, ply + 2 - MATE);
     beta = min(beta, MATE - ply - 3);
     if (alpha >= beta && ply)
@@ -449,7 +449,7 @@ static int search(int side, int last, int alpha, int beta, int depth, int ply)
     int best = -INFINITE, floor = alpha;
     if (forced < 0) {
         value = estimate(side);
-        if (is_enough(side, only, value, depth, ply, alpha, beta))
+        if (ply && is_enough(side, only, value, depth, alpha, beta))
             return value;
         if (depth <= 0 && only == ALL) {
             best = value;

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,14 @@ def test_the_cells_of_a_pair_have_the_same_letters_and_no_other_cells_have_them(
     assert len(set(seen.values())) == len(pairs)
     assert all(seen[one] == seen[other] for one, other in pairs)
     assert not {letter for text in seen.values() for letter in text} & set("xoXO"), "they look like marks"
+
+
+def test_hundreds_of_pairs_have_letters_of_their_own(run: Run) -> None:
+    ended = run(main, "--game", "40,40,9", "--why", "/".join(["40"] * 40))
+    assert ended.code == 0
+    seen = notes(ended.out[ended.out.index("Why:") :].split("\n\n", 1)[1])
+    assert len(seen) > 1200
+    assert sorted(Counter(seen.values()).values()) == [2] * (len(seen) // 2)
 
 
 def test_pairs_that_differ_are_drawn_for_each_side_after_the_cell_that_is_taken_first(

@@ -1,8 +1,10 @@
 """The brain: every command of the Gomocup protocol is answered as the protocol says, and nothing upsets it."""
 
+import json
 import re
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from brains import FirstEmpty
@@ -233,6 +235,14 @@ def test_a_refusal_of_the_engine_is_an_error() -> None:
     assert Brain(make).answers("START 15") == ["ERROR too large for the engine"]
 
 
+def test_a_named_board_is_measured_by_its_cells_and_not_by_its_holes(tmp_path: Path) -> None:
+    rows = [".".ljust(29) + "." if row in (0, 29) else "" for row in range(30)]
+    file = tmp_path / "corners.toml"
+    file.write_text(f'about = "x"\nboard = {json.dumps(rows)}\nlines = ["a1 ad1 a30"]\n')
+    assert Talk(str(file))("START 30") == ["OK"]
+    assert Talk()("START 30") == ["ERROR the board is too large: at most 400 cells"]
+
+
 def test_a_failure_of_the_engine_is_an_error_in_one_line() -> None:
     talk = Talk(share=lambda own, other: 1 // 0)
     assert talk("START 15", "BEGIN") == ["ERROR ZeroDivisionError: integer division or modulo by zero"]
@@ -266,7 +276,7 @@ def test_too_small_a_memory_is_told_once_with_the_next_move() -> None:
 def test_a_message_tells_depth_estimate_and_line() -> None:
     told = Talk().brain
     told.answers("START 15")
-    assert told.answers("BEGIN") == ["MESSAGE depth 3, expects 50 % of the points, 7 nodes, line 0,0", "0,0"]
+    assert told.answers("BEGIN") == ["MESSAGE depth 3, expects 50% of the points, 7 nodes, line 0,0", "0,0"]
     thought = FirstEmpty().think(0, 0)._replace(win=-4, line=(16, 0))
     assert message(grid(15, 15, 5), thought).endswith("points, believes to lose in 4 plies, 7 nodes, line 1,1 0,0")
 

@@ -234,6 +234,12 @@ def test_both_names_of_the_command_play_with_the_engine(words: tuple[str, ...], 
     assert (code, err) == (0, "")
 
 
+def test_the_smallest_board_is_played(serve: Serve) -> None:
+    manager = serve(words=(OURS, "--game", "1,1,1"))
+    assert manager.ask("START 1") == "OK"
+    assert manager.ask("BEGIN") == "0,0"
+
+
 @pytest.mark.parametrize("begins", [True, False])
 def test_the_engine_wins_a_whole_match_under_a_manager(begins: bool, serve: Serve) -> None:
     manager = serve(words=(OURS, "--game", "9,8,4"))

@@ -8,7 +8,7 @@ from time import monotonic
 import naive
 import pytest
 
-from solver.certificates.breaker import Breaker, find_defence
+from solver.certificates.breaker import Breaker, find_defence, searches
 from solver.certificates.holding import BARE, NOT_BARE, Bare, Whole, stripped, undominated, usual_answer, walk
 from solver.certificates.pairing import matched_pairs
 from solver.certificates.refusals import CheckTooLong, Refuted
@@ -145,10 +145,10 @@ def test_what_is_left_out_of_a_bare_position_changes_nothing() -> None:
         best = undominated(live, position.free)
         settled_seen, shorter = settled_seen + settled, shorter + (len(best) < position.free.bit_count())
         held_anyway = [cell for cell in cells_of(position.free) if cell not in best]
-        if not wins:
-            continue
-        after = [not answered(lines, position, cell) for cell in best]
-        assert any(after), held_anyway
+        if wins:
+            assert not all(answered(lines, position, cell) for cell in best)
+        else:
+            assert all(answered(lines, position, cell) for cell in held_anyway)
     assert settled_seen > 50
     assert shorter > 50
 
@@ -218,6 +218,22 @@ def test_permutations_that_are_no_symmetries_are_refused() -> None:
     for group in ([identity, swapped], [identity, (0,) * 16], [(0, 1)]):
         with pytest.raises(Refuted, match="no symmetry"):
             walk(game, Whole(0, 0), group, told([]))
+
+
+def test_a_whole_position_is_not_taken_for_a_bare_one_with_the_same_cells() -> None:
+    """The swap of the two sides' lines makes a bare position of a whole one that has just been called bare."""
+    lines = ((0, 3, 4), (1, 3, 5), (2, 4, 5), (0, 6, 7), (1, 6, 8), (2, 7, 8))
+    game = Game("two triangles", 1, 9, tuple(sorted(sum(1 << cell for cell in line) for line in lines)))
+    swap: Symmetry = (0, 1, 2, 6, 7, 8, 3, 4, 5)
+    with pytest.raises(Refuted, match="fails"):
+        walk(game, Whole(0b111, 0b111000000), [tuple(range(9)), swap], lambda position, usual: BARE)
+
+
+def test_only_short_lines_on_small_boards_are_searched() -> None:
+    assert searches(grid(8, 8, 5))
+    assert not searches(grid(8, 8, 5, misere=True))
+    assert not searches(grid(5, 13, 5))
+    assert not searches(grid(1, 60, 55))
 
 
 def test_a_walk_gives_up_after_so_many_positions() -> None:

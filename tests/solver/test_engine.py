@@ -146,6 +146,27 @@ def test_an_engine_that_has_forgotten_thinks_as_a_new_one() -> None:
     assert engine.think(1 << 40, 1 << 41, nodes=5000) == first
 
 
+def test_forced_moves_without_end_are_followed_no_deeper_than_there_is_room() -> None:
+    """On a single row with two in a row each move forces the next."""
+    for columns in (130, 200, 400):
+        assert Engine(grid(1, columns, 2), table_bits=12).think(0, 1, nodes=5000).cell > 0
+
+
+def test_what_is_left_when_the_best_moves_are_barred_is_not_remembered_as_the_value() -> None:
+    """The block of a four is barred after it was valued; without it, all seems lost."""
+    game = grid(15, 15, 5)
+    x = sum(1 << game.cell(name) for name in ("g8", "h8", "i8", "a1"))
+    o = sum(1 << game.cell(name) for name in ("f8", "n14", "c3", "l2"))
+    engine, after = Engine(game, table_bits=18), x | 1 << game.cell("j8")
+    depth = engine.think(o, after, nodes=20_000).depth
+    values = engine.values(o, after, depth=depth - 3, most=5, nodes=50_000)
+    assert values[0][0] == game.cell("k8")
+    assert all(abs(value) < MATE for _, value in values)
+    again = engine.think(x, o, nodes=20_000)
+    assert abs(again.value) < MATE
+    assert len(again.line) > 1
+
+
 def test_a_few_moves_are_valued_each_once_and_the_best_first() -> None:
     game = grid(15, 15, 5)
     values = Engine(game).values(1 << 112 | 1 << 97, 1 << 113 | 1 << 128, depth=4, most=5)
@@ -157,7 +178,7 @@ def test_a_few_moves_are_valued_each_once_and_the_best_first() -> None:
 def test_a_line_is_completed_and_else_blocked() -> None:
     game = torus(9, 9, 5)
     row = sum(1 << cell for cell in (0, 1, 2, 8))  # over the edge
-    completing = game.full.bit_length() and [3, 7]
+    completing = [3, 7]
     assert Engine(game).think(row, 0b1111 << 40, nodes=100).cell in completing
     assert Engine(game).think(0b111 << 50, row & ~0b1 | 1 << 7, nodes=1000).cell == 0
 

@@ -75,8 +75,8 @@ def test_the_checker_and_the_finder_come_to_the_same_in_different_ways() -> None
         x, o = naive.masks(board)
         free, mover = game.full & ~(x | o), naive.mover(board)
         stopped = ""
-        for side, own, their in (("X", x, o), ("O", o, x)):
-            if weigh(live_lines(game, own, their), free, to_move=side == mover).hold:
+        for side, their in (("X", o), ("O", x)):
+            if weigh(live_lines(game, their), free, to_move=side == mover).hold:
                 stopped += side
         assert stopped == check_weights(game, x, o)
 
