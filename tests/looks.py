@@ -2,15 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, ClassVar
 
 import pytest
 
 from solver.engine.live import LiveEngine, Win
-from solver.games.lines import Game
+from solver.games.lines import Game, grid
 from solver.source import Look
 
 Seen = Callable[[Game, int, int], Look]
+
+
+def load_engine() -> None:
+    """Wait until the engine is compiled, so that it is loaded in an instant from now on."""
+    assert LiveEngine(grid(5, 6, 4), 1).compiled(monotonic() + 120)
 
 
 def scores_of(game: Game, x: int, o: int, first: str | None = None, **known: int) -> list[tuple[int, int]]:

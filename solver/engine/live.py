@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _KEPT = 64
 """How many strategies are kept."""
 
+_SETTLE_MOST = 0.5
+"""How many seconds plain Python searches at most: what it has not settled by then is too deep for it."""
+
 _NODES = 200_000
 """How many nodes the engine may take for one move of a strategy."""
 
@@ -124,7 +127,10 @@ class LiveEngine(Loader):
         start = monotonic()
         span = max(0.0, deadline - _MARGIN - start)
         draw = self._draw(x, o, start + _DRAW * span)
-        settled = None if draw else self._settled(x, o, start + _SETTLE * span)
+        if draw and _certain_of_all(draw):
+            free = cells_of(self.game.full & ~(x | o))
+            return Look([(cell, 0) for cell in free], True, 0, draw)
+        settled = None if draw else self._settled(x, o, start + min(_SETTLE * span, _SETTLE_MOST))
         if settled:
             return settled
         engine = self.compiled(start + _THINK * span)
@@ -194,14 +200,14 @@ class LiveEngine(Loader):
 
         left = self.game.cells - (x | o).bit_count()
         score = win.plies - left - 1 if win else 0
-        cells = [] if _certain_of_all(draw) else [thought.cell, *[cell for cell, _ in values if cell != thought.cell]]
+        cells = [thought.cell, *[cell for cell, _ in values if cell != thought.cell]]
         cells += [cell for cell in cells_of(self.game.full & ~(x | o)) if cell not in cells]
         estimates = {} if win or draw else {cell: share_of(value) for cell, value in values} | {
             thought.cell: max([thought.share, *[share_of(value) for cell, value in values if cell != thought.cell]])
         }  # fmt: skip
         return Look(
             [(cell, score) for cell in cells],
-            exact=_certain_of_all(draw),
+            exact=False,
             outcome=-1 if win else 0 if draw else None,
             reason=win or draw,
             estimates=estimates,
@@ -267,7 +273,7 @@ class LiveEngine(Loader):
         """Return what plain Python sees, and a certificate if there is one."""
         best = max(score for _, score in scores)
         outcome = 0 if draw else 1 if best > 0 else None
-        return Look(sorted(scores, key=_score, reverse=True), exact or _certain_of_all(draw), outcome, draw)
+        return Look(sorted(scores, key=_score, reverse=True), exact, outcome, draw)
 
     @staticmethod
     def _sides(x: int, o: int) -> tuple[int, int]:
@@ -282,9 +288,9 @@ class LiveEngine(Loader):
                 self._compiled.forget()
 
 
-def _certain_of_all(draw: Certificate | None) -> bool:
+def _certain_of_all(draw: Certificate) -> bool:
     """Tell whether every move keeps a draw: pairs and dead lines stop both sides whatever is played first."""
-    return draw is not None and all(stop.first is None and stop.kind in (DEAD, PAIRING) for stop in (draw.x, draw.o))
+    return all(stop.first is None and stop.kind in (DEAD, PAIRING) for stop in (draw.x, draw.o))
 
 
 def _score(move: tuple[int, int]) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 import pytest
-from looks import Seen, drawn, estimated, nothing, pretend, won
+from looks import Seen, drawn, estimated, load_engine, nothing, pretend, won
 
 from oracle.cli.main import main
 from oracle.oracle import Oracle
@@ -248,7 +248,8 @@ def test_json_has_the_estimates_the_threats_and_the_proof(run: Run, monkeypatch:
     ],
 )
 def test_what_the_engine_proves_is_told_as_proved(game: str, verdict: str, kind: str) -> None:
-    with Oracle(game, live=True, seconds=60) as oracle:
+    load_engine()
+    with Oracle(game, live=True, seconds=5) as oracle:
         analysis = oracle.analysis(str(oracle.game.cells))
     assert re.fullmatch(verdict, analysis.verdict)
     assert analysis.settled
@@ -257,9 +258,9 @@ def test_what_the_engine_proves_is_told_as_proved(game: str, verdict: str, kind:
 
 
 def test_an_open_board_is_estimated_and_not_settled() -> None:
-    with Oracle("15,15,5", live=True, seconds=20) as oracle:
-        oracle.analysis("225")  # by now the engine has been loaded
-        analysis = oracle.analysis("15/15/15/15/15/15/15/7O7/6X8/15/15/15/15/15/7X7", seconds=1)
+    load_engine()
+    with Oracle("15,15,5", live=True, seconds=5) as oracle:
+        analysis = oracle.analysis("15/15/15/15/15/15/15/7O7/6X8/15/15/15/15/15/7X7")
     assert not analysis.settled
     assert analysis.proof is None
     rated = [move.estimate for move in analysis.moves if move.estimate is not None]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from looks import Seen, drawn, estimated, nothing, pretend, won
+from looks import Seen, drawn, estimated, load_engine, nothing, pretend, won
 from sessions import HUMANS, piped
 
 from oracle.grading import DRAW_LOST, GAVE_WIN, WIN_LOST
@@ -176,8 +176,9 @@ def test_without_time_the_prompt_shows_what_it_knows_and_no_wall_of_question_mar
 
 @pytest.mark.usefixtures("home")
 def test_the_prompt_tells_estimates_and_proofs() -> None:
+    load_engine()
     typed = "h8\na1\ni8\na15\nj8\no1\nhint\nshow\nwhy\nquit\n"
-    ran = piped(typed, "--game", "15,15,5", *HUMANS, "--live", "--time", "20")
+    ran = piped(typed, "--game", "15,15,5", *HUMANS, "--live", "--time", "5")
     assert ran.returncode == 0
     assert "X wins in at most 2 moves (3 plies)." in ran.stdout
     assert "Best: " in ran.stdout
