@@ -13,7 +13,22 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.engine import CELLS_MOST
-from solver.engine.board import BARRED, BEST, CELL, KEY, LIMIT, NODES, PLIES_MOST, PLY, STOP, TAKEN, WORDS, lift, put
+from solver.engine.board import (
+    BARRED,
+    BEST,
+    CELL,
+    KEY,
+    KINDS,
+    LIMIT,
+    NODES,
+    PLIES_MOST,
+    PLY,
+    STOP,
+    TAKEN,
+    WORDS,
+    lift,
+    put,
+)
 from solver.engine.kernels import MATE, WON, search
 from solver.engine.tables import near_cells, tables_of, words_of
 from solver.games.board import cells_of
@@ -29,6 +44,9 @@ _ENOUGH = 0.8
 """A depth is not begun when more than this share of the time is used: it would hardly end."""
 
 _NOISE = 128
+
+_LINE = 16
+"""How much each line through a cell makes it be tried earlier, where no line is short enough to be counted."""
 
 
 class Thought(NamedTuple):
@@ -59,6 +77,9 @@ class Engine:
         self._s = self._fresh.copy()
         self._t = np.zeros(2 << table_bits, np.int64)
         self._near = near_cells(game)
+        self._central = np.array([[_LINE * len(lines)] * 2 for lines in game.lines_through], np.int64)
+        if min(map(int.bit_count, game.lines)) <= KINDS:
+            self._central[:] = 0  # such lines are counted from the first stone on
         self._side = 0
 
     def forget(self) -> None:
@@ -124,7 +145,7 @@ class Engine:
         if seed:
             noise = random.Random(seed)
             tried += np.array([[noise.randrange(_NOISE)] * 2 for _ in range(self.game.cells)], np.int64)
-        self._tried()[:] = tried
+        self._tried()[:] = tried + self._central
         self._s[LIMIT] = nodes or 1 << 62
         self._side = (own | other).bit_count() % 2
         near = 0

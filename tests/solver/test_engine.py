@@ -167,6 +167,13 @@ def test_what_is_left_when_the_best_moves_are_barred_is_not_remembered_as_the_va
     assert len(again.line) > 1
 
 
+@pytest.mark.parametrize("name", ["10,10,7", "20,20,9", "15,15,5", "9,9,4"])
+def test_a_game_begins_near_the_middle(name: str) -> None:
+    game = grid(*map(int, name.split(",")))
+    row, column = divmod(Engine(game).think(0, 0, nodes=20_000).cell, game.columns)
+    assert all(game.rows // 4 <= at < game.rows - game.rows // 4 for at in (row, column))
+
+
 def test_a_few_moves_are_valued_each_once_and_the_best_first() -> None:
     game = grid(15, 15, 5)
     values = Engine(game).values(1 << 112 | 1 << 97, 1 << 113 | 1 << 128, depth=4, most=5)
