@@ -92,7 +92,7 @@ def test_in_misere_no_line_is_completed_where_that_can_be_helped(where: tuple[st
 def test_many_playouts_keep_the_outcome_of_3_3_3(where: tuple[str, LineState], seed: int) -> None:
     name, state = where
     rules, board = naive.Game.named(name), naive.board(naive.Game.named(name), state.position.x, state.position.o)
-    cell = MADE[name].best(*sides(state), 30_000, seed)
+    cell = MADE[name].best(*sides(state), 60_000, seed)
     best, found = naive.score(rules, board), -naive.score(rules, naive.claim(board, cell))
     assert ((best > 0) - (best < 0)) == ((found > 0) - (found < 0))
 
@@ -103,7 +103,7 @@ def test_many_playouts_keep_the_outcome_of_4_4_3(where: tuple[str, LineState], s
     assume(len(state.empty) <= 10)
     rules = naive.Game.named("4,4,3")
     board = naive.board(rules, state.position.x, state.position.o)
-    cell = MADE["4,4,3"].best(*sides(state), 30_000, seed)
+    cell = MADE["4,4,3"].best(*sides(state), 60_000, seed)
     best, found = naive.score(rules, board), -naive.score(rules, naive.claim(board, cell))
     assert ((best > 0) - (best < 0)) == ((found > 0) - (found < 0))
 
