@@ -10,7 +10,9 @@ from oracle.answers import Analysis
 from oracle.cli.drawing import draw_verdicts, legend
 from oracle.cli.large import PROMISING, facts_of, is_large, legend_of
 from oracle.oracle import Oracle
+from solver.engine import CELLS_MOST, takes
 from solver.games.board import BoardPosition
+from solver.games.lines import Game
 from solver.text import plies_in_words
 
 
@@ -65,4 +67,9 @@ def _origin(oracle: Oracle, analysis: Analysis) -> str:
         plies = plies_in_words(analysis.depth)
         searched = f"From a live search, {plies} deep, {analysis.nodes:,} positions"
         return click.wrap_text(f"{searched}: an estimate. Allow more with --time.", 79)
+    if isinstance(oracle.game, Game) and oracle.estimates:
+        if not takes(oracle.game):
+            return f"From a plain search: the engine takes boards of up to {CELLS_MOST} cells."
+        late = "From a plain search: the engine was not loaded in time, as on its first use, when it is compiled."
+        return click.wrap_text(f"{late} Ask again in some seconds.", 79)
     return f"From a live search, not finished in {oracle.seconds:g} s: allow more with --time."

@@ -28,12 +28,10 @@ from solver.index.symmetry import Symmetry, inverse
 import numpy as np  # isort: skip  (after the kernels, which set numba's cache folder)
 
 _TABLE_BITS = 22
-_NODES_AT_ONCE = 1 << 16
+_NODES_AT_ONCE = 1 << 13
 
 _LONGEST = 54
 """Weights of longer lines would overflow."""
-
-OnNodes = Callable[[int], None]
 
 
 def searches(game: Game) -> bool:
@@ -43,15 +41,15 @@ def searches(game: Game) -> bool:
     return small and not game.misere
 
 
-def find_defence(game: Game, group: Sequence[Symmetry], deadline: float, on_nodes: OnNodes) -> list[int | None] | None:
+def find_defence(game: Game, group: Sequence[Symmetry], deadline: float) -> list[int | None] | None:
     """Return O's answers on the empty board, None for each usual one; or None for all if no defence is found.
 
-    NotSettled says that time was short. `on_nodes` is told from time to time how many positions were searched.
+    NotSettled says that time was short.
     """
     if not searches(game):
         return None
     start = Whole(0, 0)
-    search = Breaker(game, group, deadline, on_nodes)
+    search = Breaker(game, group, deadline)
     if not search.holds(start):
         return None
     answers: list[int | None] = []
@@ -68,12 +66,10 @@ def find_defence(game: Game, group: Sequence[Symmetry], deadline: float, on_node
 class Breaker:
     """The search for a side that holds: the kernels with their tables, for one game."""
 
-    def __init__(self, game: Game, group: Sequence[Symmetry], deadline: float, on_nodes: OnNodes) -> None:
+    def __init__(self, game: Game, group: Sequence[Symmetry], deadline: float) -> None:
         """Prepare to search a game of up to 64 cells until a deadline."""
         self._game = game
         self._deadline = deadline
-        self._on_nodes = on_nodes
-        self._nodes = 0
         self._work = np.zeros(WORDS, np.int64)
         self._lines = np.array(game.lines, np.uint64).view(np.int64), max(map(int.bit_count, game.lines))
         self._room = np.zeros((2 * DEPTHS, ROWS, MOST_CELLS), np.int64), np.zeros((TABLES, MOST_CELLS), np.int64)
@@ -124,8 +120,6 @@ class Breaker:
             self._work[NODES], self._work[LIMIT] = 0, _NODES_AT_ONCE
             tables = (*self._tables, self._whole) if whole else self._tables
             found = int(kernel(*map(_signed, position), 0, *tables, self._work))
-            self._nodes += int(self._work[NODES])
-            self._on_nodes(self._nodes)
             if self._work[NODES] <= _NODES_AT_ONCE:
                 return found
             if monotonic() > self._deadline:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from solver import __version__
+from solver.cli.background import in_background
 from solver.cli.console import GameType, command_errors, game_option, store_option
 from solver.cli.progress_line import ProgressLine
 from solver.errors import NotSettled, Ttt4Error
@@ -202,8 +203,12 @@ def prove(game: BoardGame[Any], out: str | None, seconds: float) -> None:
     from solver.engine.proving import prove
 
     lines, started, line = lines_only(game), monotonic(), ProgressLine()
+
+    def tell() -> None:
+        line(Progress("Searching", detail=f"{monotonic() - started:.0f} of {seconds:g} s"))
+
     try:
-        proof = prove(lines, lines.at(0, 0), started + seconds, lambda nodes: line(Progress("Searching")))
+        proof = in_background(lambda: prove(lines, lines.at(0, 0), started + seconds), tell)
     finally:
         line.clear()
     if proof is None:

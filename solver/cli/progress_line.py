@@ -62,7 +62,7 @@ class ProgressLine:
 def _describe(progress: Progress, done: int, seconds: float) -> str:
     """Return the line to show when `done` places took so many seconds."""
     if not progress.total:
-        return f"{progress.phase}..."
+        return f"{progress.phase}... {progress.detail}".rstrip()[:79]
     share = progress.done / progress.total
     bar = "#" * int(20 * share)
     rate = done / seconds if seconds > 0 else 0.0

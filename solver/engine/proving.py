@@ -16,8 +16,6 @@ from solver.games.position import Position
 Prover = Callable[[Game, Position, float], Proof | None]
 """Look for a proof until a deadline (of `time.monotonic`), and check it."""
 
-OnNodes = Callable[[int], None]
-
 _NODES, _NODES_MOST = 50_000, 1 << 40
 """How many nodes the engine takes for a move of a strategy at first, and at most."""
 
@@ -35,30 +33,26 @@ _ANY = -1
 """Stands for the first move that it chooses when it looks as far as it can."""
 
 
-def prove(game: Game, position: Position, deadline: float, on_nodes: OnNodes = lambda nodes: None) -> Proof | None:
+def prove(game: Game, position: Position, deadline: float) -> Proof | None:
     """Return a proof of what a position is worth, checked; None if none was found by the deadline.
 
     Tried in order: lines that are dead, pairings and weights; then, by turns and for longer each time, a strategy that
     wins and, on the empty board, a defence.
     """
     start = monotonic()
-    for prover, share in provers(on_nodes):
+    for prover, share in provers():
         proof = prover(game, position, start + share * (deadline - start))
         if proof:
             return proof
     return None
 
 
-def provers(on_nodes: OnNodes) -> Iterator[tuple[Prover, float]]:
+def provers() -> Iterator[tuple[Prover, float]]:
     """Yield the provers, the quickest first, and by which share of the time each has to end."""
-
-    def held(game: Game, position: Position, deadline: float) -> Proof | None:
-        return by_defence(game, position, deadline, on_nodes)
-
     yield by_certificate, 1.0
     for end_of_strategy, end_of_defence in ((0.015, 0.05), (0.1, 0.5)):
         yield by_strategy, end_of_strategy
-        yield held, end_of_defence
+        yield by_defence, end_of_defence
     yield by_strategy, 1.0
 
 
@@ -107,7 +101,7 @@ def by_strategy(game: Game, position: Position, deadline: float) -> Proof | None
     return None
 
 
-def by_defence(game: Game, position: Position, deadline: float, on_nodes: OnNodes) -> Proof | None:
+def by_defence(game: Game, position: Position, deadline: float) -> Proof | None:
     """Return a proof of a draw by a defence of O's, on the empty board in normal play.
 
     It needs no check: the walk that collects its answers is the one that checks them.
@@ -121,7 +115,7 @@ def by_defence(game: Game, position: Position, deadline: float, on_nodes: OnNode
         return None
     group = symmetries(game)
     try:
-        answers = find_defence(game, group, deadline, on_nodes)
+        answers = find_defence(game, group, deadline)
     except (NotSettled, Refuted, CheckTooLong):
         return None
     return Proof(game, 0, 0, DRAW, Defence(group, tuple(answers))) if answers is not None else None

@@ -4,6 +4,7 @@ Importing numba takes a third of a second, and compiling for the first time some
 do not wait for either.
 """
 
+import fcntl
 import os
 import sys
 import threading
@@ -58,16 +59,34 @@ class Loader(ABC):
             self._load_compiled()
 
     def _load_compiled(self) -> None:
-        import subprocess  # only now, like what follows: small answers need none of it
-
-        from solver.kernels.cache import is_cached
+        from solver.kernels.cache import is_cached  # only now: small answers need none of it
 
         if not is_cached(self.kernel):
-            command = [sys.executable, "-P", "-c", f"import {self.module}"]
-            quiet = subprocess.DEVNULL
-            with suppress(OSError):  # a process of its own, so that what it compiles is there next time in any case
-                subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True).wait()
+            with suppress(OSError):
+                self._compile()
         self._compiled = self.make()
+
+    def _compile(self) -> None:
+        """Compile in a process of its own, so that what it compiles is there next time in any case.
+
+        Of processes that ask at once one compiles and the others wait: it has the lock as long as it runs, even if
+        whoever has started it has ended.
+        """
+        import subprocess
+
+        from solver.kernels.cache import CACHE, is_cached
+
+        lock = os.open(CACHE / f"{self.module}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not is_cached(self.kernel):
+                command = [sys.executable, "-P", "-c", f"import {self.module}"]
+                quiet = subprocess.DEVNULL
+                subprocess.Popen(
+                    command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True, pass_fds=(lock,)
+                ).wait()
+        finally:
+            os.close(lock)
 
     def renew(self) -> None:
         """Forget locks and threads, which a forked process does not have."""

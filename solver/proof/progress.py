@@ -12,6 +12,8 @@ class Progress:
     ply: int = 0
     done: int = 0
     total: int = 0
+    detail: str = ""
+    """What to say of work whose end is not known."""
     note: str = ""
     """A message to show once."""
 

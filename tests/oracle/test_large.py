@@ -129,7 +129,9 @@ def test_without_any_estimate_no_number_is_made_up(run: Run, monkeypatch: pytest
     ran = asked(run, monkeypatch, nothing)
     assert (ran.code, notes(ran.out)) == (1, {"a1": "(.)"})
     assert "\nX to move: not settled: no forced win was found.\nPromising  a1, b1, c1\n" in ran.out
-    assert ran.out.endswith("From a live search, not finished in 2 s: allow more with --time.\n")
+    assert ran.out.endswith("when it is compiled. Ask again in some seconds.\n")
+    too_large = asked(run, monkeypatch, nothing, "441", game="21,21,5")
+    assert too_large.out.endswith("From a plain search: the engine takes boards of up to 400 cells.\n")
 
 
 def test_a_search_that_had_no_time_for_a_single_ply_estimates_nothing(

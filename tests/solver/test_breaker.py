@@ -20,10 +20,6 @@ DRAWS = ["4,4,4", "5,5,5", "4,5,4", "4,6,4", "6,6,5", "6,4,4", "5,5,4", "8,8,6"]
 WON = ["3,3,2", "4,3,3", "3,4,3", "5,5,3", "5,6,4", "6,6,4"]
 
 
-def quiet(nodes: int) -> None:
-    """Ignore how far a search is."""
-
-
 def random_game(random: Random) -> tuple[Game, naive.Game]:
     cells = random.randint(5, 9)
     drawn = {frozenset(random.sample(range(cells), random.randint(2, 4))) for _ in range(random.randint(2, 9))}
@@ -33,7 +29,7 @@ def random_game(random: Random) -> tuple[Game, naive.Game]:
 
 
 def defence(game: Game) -> list[int | None] | None:
-    return find_defence(game, symmetries(game), monotonic() + 60, quiet)
+    return find_defence(game, symmetries(game), monotonic() + 60)
 
 
 def told(answers: list[int | None]) -> Callable[[Whole | Bare, int], int]:
@@ -164,7 +160,7 @@ def test_the_kernel_and_plain_python_agree_on_bare_positions() -> None:
         free = game.full & ~maker
         if any(not line & ~maker for line in game.lines):
             continue
-        zone = Breaker(game, symmetries(game), monotonic() + 60, quiet).zone(maker, free)
+        zone = Breaker(game, symmetries(game), monotonic() + 60).zone(maker, free)
         wins = maker_wins(list(game.lines), maker, free)
         assert (zone != 0) == wins
         assert not zone & ~free
@@ -244,4 +240,4 @@ def test_a_walk_gives_up_after_so_many_positions() -> None:
 
 def test_misere_games_and_large_boards_are_not_searched() -> None:
     assert defence(grid(3, 3, 3, misere=True)) is None
-    assert find_defence(grid(15, 15, 5), [tuple(range(225))], monotonic() + 5, quiet) is None
+    assert find_defence(grid(15, 15, 5), [tuple(range(225))], monotonic() + 5) is None

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -67,3 +69,32 @@ def test_two_kinds_of_processors_with_one_home_compile_once_each(tmp_path: Path)
     for name in ("generic", "x86-64-v2") * 2:
         run_kernels(cache, NUMBA_CPU_NAME=name)
     assert {file: file.stat().st_mtime_ns for file in cache.rglob("*.nb?")} == before
+
+
+def test_of_processes_that_need_the_engine_at_once_one_compiles_and_the_others_wait(tmp_path: Path) -> None:
+    """Also if the one that has started it is gone: the compiler keeps the lock."""
+    code = (
+        "from time import monotonic; from solver.engine.live import LiveEngine; from solver.games.lines import grid; "
+        "print(LiveEngine(grid(6, 6, 4), 1).compiled(monotonic() + {seconds}) is not None)"
+    )
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    hasty = subprocess.run([sys.executable, "-c", code.format(seconds=0.5)], env=env, capture_output=True, text=True)
+    assert hasty.stdout == "False\n"
+    patient = [
+        subprocess.Popen([sys.executable, "-c", code.format(seconds=120)], env=env, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    most = 0
+    while any(process.poll() is None for process in patient):
+        most = max(most, sum(compiles(process, tmp_path) for process in Path("/proc").glob("[0-9]*")))
+        sleep(0.1)
+    assert [process.communicate()[0] for process in patient] == ["True\n"] * 2
+    assert most == 1
+
+
+def compiles(process: Path, cache: Path) -> bool:
+    """Whether a process compiles the engine into a cache."""
+    with suppress(OSError):  # it has ended
+        here = f"NUMBA_CACHE_DIR={cache}".encode() in (process / "environ").read_bytes().split(b"\0")
+        return here and b"import solver.engine.engine" in (process / "cmdline").read_bytes()
+    return False

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 
 import pytest
 
@@ -114,3 +114,12 @@ def test_a_program_that_calls_a_command_keeps_its_own_handlers() -> None:
         os.kill(os.getpid(), signal.SIGINT)
     assert [signal.getsignal(number) for number in LINES] == before
     assert issubclass(Terminated, KeyboardInterrupt)
+
+
+@pytest.mark.parametrize("number", LINES)
+def test_a_signal_ends_a_search_for_a_proof_in_the_middle_of_compiled_code(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    began = monotonic()
+    assert right(*ended(["ttt4-solve", "prove", "--game", "8,8,5", "--time", "600"], number, 4.0, tmp_path), number)
+    assert monotonic() - began < 60
