@@ -6,14 +6,22 @@ signal raises an exception, so that it can clean up. When it has ended its work,
 While a module is imported, a signal ends the process at once, too: an exception that comes out of nowhere is
 swallowed there or turned into another one, above all while numba is loaded and compiles. A command has nothing to
 clean up while it imports.
+
+Where Python calls code that must not raise, a finalizer or what other modules have registered for forks, it drops what
+is raised. Then the signal is sent again.
 """
 
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from solver.early import LINES, leave
+
+_SOON = 0.01
+"""After how many seconds a signal is sent again: by then Python is out of where it was lost."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -27,13 +35,17 @@ def interruptible() -> Iterator[None]:
     Where `leave_on_signals` (solver/early.py) was not called, as in a program that calls a command, nothing changes.
     """
     ours = [number for number in LINES if signal.getsignal(number) is leave]
+    dropped = sys.unraisablehook
     try:
+        if ours:
+            sys.unraisablehook = _send_again
         for number in ours:
             signal.signal(number, _raise)
         yield
     finally:
         for number in ours:
             signal.signal(number, signal.SIG_IGN)
+        sys.unraisablehook = dropped
 
 
 def ending(error: KeyboardInterrupt) -> tuple[str, int]:
@@ -46,6 +58,18 @@ def _raise(number: int, frame: FrameType | None) -> None:
     if _importing(frame):
         leave(number, frame)
     raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+
+def _send_again(dropped: "sys.UnraisableHookArgs") -> None:
+    error = dropped.exc_value
+    if not isinstance(error, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
+        return
+    from threading import Timer  # only now: it happens hardly ever
+
+    again = Timer(_SOON, os.kill, (os.getpid(), ending(error)[1] - 128))
+    again.daemon = True
+    again.start()
 
 
 def _importing(frame: FrameType | None) -> bool:

@@ -108,6 +108,32 @@ def test_a_signal_while_a_module_is_imported_ends_the_command_at_once(tmp_path: 
     assert (ran.returncode, ran.stdout, ran.stderr) == (143, "", "Terminated.\n")
 
 
+@pytest.mark.parametrize(
+    "lost", ["os.register_at_fork(before=lose); os.waitpid(os.fork() or os._exit(0), 0)", "Loses()"]
+)
+def test_a_signal_that_is_lost_in_a_hook_or_a_finalizer_is_sent_again(lost: str) -> None:
+    program = f"""
+import os, signal, time
+from solver.cli.signals import Terminated, interruptible
+from solver.early import leave_on_signals
+leave_on_signals()
+def lose():
+    signal.raise_signal(signal.SIGTERM)
+class Loses:
+    def __del__(self):
+        lose()
+try:
+    with interruptible():
+        {lost}
+        print("went on", flush=True)
+        time.sleep(60)
+except Terminated:
+    print("ended")
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ran.stdout.split(), ran.stderr) == (["went", "on", "ended"], "")
+
+
 def test_a_program_that_calls_a_command_keeps_its_own_handlers() -> None:
     before = [signal.getsignal(number) for number in LINES]
     with pytest.raises(KeyboardInterrupt), interruptible():
