@@ -130,14 +130,14 @@ def _closest(cells, room):
 
 
 @helper
-def _gaps(maker, free, lines):
-    """Return the free cells that complete a line for the maker."""
-    both, found = maker | free, 0
+def _missing(own, free, lines, count):
+    """Return the free cells of lines that lack just so many of them for the side of `own`."""
+    both, found = own | free, 0
     for number in range(len(lines)):
         line = lines[number]
         if not line & ~both:
             rest = line & free
-            if not rest & (rest - 1):
+            if bit_count(rest) == count:
                 found |= rest
     return found
 
@@ -146,6 +146,15 @@ def _gaps(maker, free, lines):
 def _place(maker, free, table):
     mixed = (maker * MIX ^ free) * MIX
     return ((mixed ^ mixed >> 29) & len(table) // BUCKET - 1) * BUCKET
+
+
+@helper
+def _keep(table, place, first, second, found):
+    """Remember what was found of a position, in place of the oldest of its bucket."""
+    for slot in range(place + BUCKET - 1, place, -1):
+        for word in range(3):
+            table[slot, word] = table[slot - 1, word]
+    table[place, 0], table[place, 1], table[place, 2] = first, second, found
 
 
 @jit(
@@ -163,7 +172,7 @@ def maker_wins(maker, free, depth, lines, longest, images, backward, rooms, pair
         free &= ~twins
     if not free:
         return 0
-    now = _gaps(maker, free, lines)
+    now = _missing(maker, free, lines, 1)
     if now:
         return now & -now
     if total + room[WEIGHT, _heaviest(free, room)] < 1 << longest:
@@ -191,7 +200,7 @@ def maker_wins(maker, free, depth, lines, longest, images, backward, rooms, pair
         if _dominated(cell, free, room):
             continue
         mine, left = maker | 1 << cell, free & ~(1 << cell)
-        zone = _gaps(mine, left, lines)
+        zone = _missing(mine, left, lines, 1)
         tries = left if not zone else zone if not zone & (zone - 1) else 0
         if tries & (tries - 1):
             _scan(mine, left, lines, longest, ahead)
@@ -209,23 +218,7 @@ def maker_wins(maker, free, depth, lines, longest, images, backward, rooms, pair
         else:
             found = zone | 1 << cell
             break
-    for slot in range(place + BUCKET - 1, place, -1):
-        for word in range(3):
-            table[slot, word] = table[slot - 1, word]
-    table[place, 0], table[place, 1], table[place, 2] = best_maker, best_free, _carried(found, images, symmetry)
-    return found
-
-
-@helper
-def _threats(own, free, lines):
-    """Return the free cells that leave a line with one gap for the side of `own`."""
-    both, found = own | free, 0
-    for number in range(len(lines)):
-        line = lines[number]
-        if not line & ~both:
-            rest = line & free
-            if bit_count(rest) == 2:
-                found |= rest
+    _keep(table, place, best_maker, best_free, _carried(found, images, symmetry))
     return found
 
 
@@ -240,9 +233,9 @@ def maker_completes(maker, breaker, full, depth, lines, longest, images, backwar
     quiet move elsewhere that prepares such threats is not tried, so 1 proves nothing.
     """
     free = full & ~(maker | breaker)
-    if _gaps(maker, free, lines):
+    if _missing(maker, free, lines, 1):
         return 1
-    own = _gaps(breaker, free, lines)
+    own = _missing(breaker, free, lines, 1)
     if own & (own - 1):
         return 0
     if not maker_wins(maker, free, depth + 1, lines, longest, images, backward, rooms, pairs, table, work):
@@ -266,7 +259,7 @@ def maker_completes(maker, breaker, full, depth, lines, longest, images, backwar
         cell = _heaviest(todo, room)
         todo &= ~(1 << cell)
         mine, left = maker | 1 << cell, free & ~(1 << cell)
-        tries = _gaps(mine, left, lines)
+        tries = _missing(mine, left, lines, 1)
         if tries & (tries - 1):
             found = 1
             break
@@ -274,10 +267,10 @@ def maker_completes(maker, breaker, full, depth, lines, longest, images, backwar
             tries = maker_wins(mine, left, depth + 1, lines, longest, images, backward, rooms, pairs, table, work)
             if tries == 0:
                 continue
-            tries = (tries | _threats(breaker, left, lines)) & left
+            tries = (tries | _missing(breaker, left, lines, 2)) & left
             _scan(mine, left, lines, longest, ahead)
             _rank(tries, mine, left, lines, ahead, pairs)
-        wins = _gaps(breaker, left, lines)
+        wins = _missing(breaker, left, lines, 1)
         found = 1
         while tries and found:
             reply = _closest(tries, ahead)
@@ -301,10 +294,7 @@ def maker_completes(maker, breaker, full, depth, lines, longest, images, backwar
                 )
             if work[NODES] > work[LIMIT]:
                 return 0
-    for slot in range(place + BUCKET - 1, place, -1):
-        for word in range(3):
-            whole[slot, word] = whole[slot - 1, word]
-    whole[place, 0], whole[place, 1], whole[place, 2] = best_maker, best_breaker, found + 1
+    _keep(whole, place, best_maker, best_breaker, found + 1)
     return found
 
 
