@@ -1,7 +1,7 @@
 """Bit sets inside kernels: two machine instructions, and tables that permute a set.
 
 A table splits a set into chunks of CHUNK bits and holds the image of every possible chunk; the union of
-these is the image of the set. Four chunks are enough for every board that can be solved.
+these is the image of the set. Four chunks are enough for most boards, five for 32 cells.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,10 +17,10 @@ from numba.core import cgutils  # isort: skip
 from numba.extending import intrinsic  # isort: skip
 
 CHUNK = 7
-CHUNKS = 4
+CHUNKS = 5
 WIDTH = 1 << CHUNK
 
-CHOOSE = np.array([[comb(n, k) for k in range(28)] for n in range(28)], np.int64)
+CHOOSE = np.array([[comb(n, k) for k in range(33)] for n in range(33)], np.int64)
 """CHOOSE[n, k]: the number of sets of k out of n, from which ranks are made."""
 
 
@@ -37,12 +37,15 @@ def permuting(images: Sequence[Sequence[int]]) -> np.ndarray:
 @helper
 def carried(mask, tables, table_id):
     """Return the image of a set."""
-    return np.int64(
+    image = (
         tables[table_id, 0, mask & WIDTH - 1]
         | tables[table_id, 1, mask >> CHUNK & WIDTH - 1]
         | tables[table_id, 2, mask >> 2 * CHUNK & WIDTH - 1]
         | tables[table_id, 3, mask >> 3 * CHUNK & WIDTH - 1]
     )
+    if mask >> 4 * CHUNK:  # on large boards only: a look-up takes longer than this test
+        image |= tables[table_id, 4, mask >> 4 * CHUNK]
+    return np.int64(image)
 
 
 @helper

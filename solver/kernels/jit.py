@@ -52,6 +52,7 @@ def _njit(signature: str, function: Function, *, cache: bool, allocates: bool) -
     gc.disable()  # compiling allocates much and frees little: collection would take a fifth of the time
     try:
         options: dict[str, Any] = {"cache": cache, "nogil": True, "error_model": "numpy", "_nrt": allocates}
+        options["no_cfunc_wrapper"] = True  # which would let C call it, and takes time to compile
         kernel: Function = numba.njit(signature, **options)(function)
     finally:
         if collecting:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.kernels.bits import CHUNK, CHUNKS, WIDTH, permuting
 from solver.sweep.halves import KernelGame, LayerHalves, children
-from solver.sweep.pages import LOW, fill_pages
+from solver.sweep.pages import empty_pages, fill_pages, scratch
+from solver.sweep.runs import LOW
 
 CHUNK_PLACES = 1 << 18
 """A chunk has at most this many places, unless it is a single half or record."""
@@ -61,7 +61,7 @@ class Layer:
         self.open, self.finished = halves
         self._game = game
         self.x_to_move_size, self.o_to_move_size = page_sizes(game.cells, x_count)
-        self._o_to_move = np.empty((len(self.open), self.o_to_move_size), np.int8)
+        self._o_to_move = empty_pages(len(self.open), self.o_to_move_size)
         self._following = following
         m = game.cells - x_count
         self._first_places = first_places(m, x_count), first_places(max(m - 1, 0), x_count)
@@ -89,15 +89,17 @@ class Layer:
         """Fill the pages of some halves and return them; for finished halves, only those where O is to move."""
         if not chunk.open:
             finished = self.finished[chunk.start : chunk.stop]
-            o_to_move = np.empty((len(finished), self.o_to_move_size), np.int8)
-            self._fill(finished, np.empty((0, 0), np.int8), o_to_move)
+            o_to_move = empty_pages(len(finished), self.o_to_move_size)
+            self._fill(finished, empty_pages(0, 0), o_to_move)
             return Filled(None, self._o_to_move_pages(finished, o_to_move))
-        x_to_move = np.empty((chunk.stop - chunk.start, self.x_to_move_size), np.int8)
+        x_to_move = empty_pages(chunk.stop - chunk.start, self.x_to_move_size)
         return self._fill_open(chunk.start, x_to_move, given=False)
 
     def restore(self, start: int, x_to_move: np.ndarray) -> None:
         """Fill the pages where O is to move of the open halves from `start` on, given those where X is."""
-        self._fill_open(start, x_to_move, given=True)
+        pages = empty_pages(*x_to_move.shape)
+        pages[:] = x_to_move
+        self._fill_open(start, pages, given=True)
 
     def release(self) -> None:
         """Drop the following layer, which is no longer needed."""
@@ -116,7 +118,7 @@ class Layer:
 
     def _fill(self, halves: np.ndarray, x_to_move: np.ndarray, o_to_move: np.ndarray, *, given: bool = False) -> None:
         game = self._game
-        following, child_pages = np.empty(0, np.int64), np.empty((0, 0), np.int8)
+        following, child_pages = np.empty(0, np.int64), empty_pages(0, 0)
         child_indexes = symmetry_ids = np.empty((0, 0), np.int64)
         if x_to_move.size and not given:
             if self._following is not None:
@@ -125,7 +127,7 @@ class Layer:
         fill_pages(
             game.cells, game.misere, game.lines, game.group, self.x_count, halves, child_indexes, symmetry_ids,
             following, child_pages.shape[1], child_pages.ravel(), self.x_to_move_size, x_to_move.ravel(), given,
-            self.o_to_move_size, o_to_move.ravel(), *self._first_places, *_scratch(len(game.lines)),
+            self.o_to_move_size, o_to_move.ravel(), *self._first_places, *scratch(len(game.lines)),
         )  # fmt: skip
 
 
@@ -154,14 +156,3 @@ def first_places(m: int, o_count: int) -> np.ndarray:
     lengths = np.where((low_bits >= 0) & (low_bits <= LOW), lengths[low_bits.clip(0, LOW)], 0)
     first: np.ndarray = np.cumsum(lengths) - lengths
     return first
-
-
-def _scratch(lines: int) -> list[np.ndarray]:
-    """Return the working memory of fill_pages, which is passed in because compiling an allocation takes long."""
-    rows = [np.zeros(size, np.int64) for size in (32, 32, 32, 32, 32, 64, lines, 32)]
-    return [*rows, _CLAIM, np.zeros((32, CHUNKS, WIDTH), np.uint32)]
-
-
-_CLAIM = permuting([range(CHUNKS * CHUNK)] * 32)
-"""For each slot, the table that adds the slot to a mask: the effect of O claiming a cell."""
-_CLAIM[:, 0] |= np.uint32(1) << np.arange(32, dtype=np.uint32)[:, None]

@@ -1,0 +1,177 @@
+"""Vectors: each operation does in every lane what numpy does, and pages are the same without fast permutations."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.games.notation import parse_game
+from solver.index.symmetry import symmetries
+from solver.kernels import vectors
+from solver.kernels.bits import WIDTH, carried, fill_table, permuting
+from solver.kernels.jit import jit
+from solver.kernels.vectors import (
+    LANES,
+    chosen,
+    equal,
+    filled,
+    larger,
+    load,
+    looked_up,
+    negated,
+    permuted,
+    smaller,
+    store,
+    united,
+)  # fmt: skip
+from solver.sweep import layers as sweep
+from solver.sweep.halves import all_halves, kernel_game
+from solver.sweep.pages import SPARE, empty_pages
+
+GENERIC = {"NUMBA_CPU_NAME": "generic"}
+GAMES = ["1,1,1", "3,3,3", "3,4,3", "3,4,3,misere", "2,5,2", "4,4,4", "4,4,3,misere"]
+
+
+@jit("void(int8[::1], int64, int8[::1], int64, int8[::1])")
+def every_operation(one, at, other, number, found):
+    """Apply each operation once; the words of `equal` go where the last lanes are."""
+    a, b = load(one, at), load(other, 0)
+    store(found, 0 * LANES, chosen(number, a, b))
+    store(found, 1 * LANES, smaller(a, b))
+    store(found, 2 * LANES, larger(a, b))
+    store(found, 3 * LANES, negated(a))
+    store(found, 4 * LANES, filled(number))
+    store(found, 5 * LANES, united(a, number))
+    store(found, 6 * LANES, permuted(a, load(other, LANES)))
+    store(found, 7 * LANES, looked_up(one, at, load(other, 2 * LANES)))
+    store(found, 8 * LANES, chosen(equal(a, number), filled(1), filled(0)))
+
+
+def every_operation_by_numpy(one: np.ndarray, at: int, other: np.ndarray, number: int) -> list[np.ndarray]:
+    a, b = one[at : at + LANES], other[:LANES]
+    byte = np.int64(number).astype(np.int8)
+    lanes = np.array([number >> i & 1 for i in range(LANES)], bool)
+    return [
+        np.where(lanes, a, b), np.minimum(a, b), np.maximum(a, b), -a, np.full(LANES, byte), a | byte,
+        a[other[LANES : 2 * LANES]], one[at + other[2 * LANES :].astype(int)], (a == byte).astype(np.int8),
+    ]  # fmt: skip
+
+
+def differing_operations() -> Iterator[int]:
+    """The operations that differ from numpy's on random bytes."""
+    rng = np.random.default_rng(0)
+    found = np.zeros((9, LANES), np.int8)
+    for _ in range(200):
+        at = int(rng.integers(0, 3 * LANES))
+        one = rng.integers(-128, 128, at + 2 * LANES).astype(np.int8)
+        indexes = rng.integers(0, LANES, LANES), rng.integers(0, 2 * LANES, LANES)
+        other = np.concatenate([rng.integers(-128, 128, LANES), *indexes]).astype(np.int8)
+        number = int(rng.integers(-1 << 63, (1 << 63) - 1))
+        every_operation(one, at, other, number, found.ravel())
+        for i, expected in enumerate(every_operation_by_numpy(one, at, other, number)):
+            if not np.array_equal(found[i], expected):
+                yield i
+
+
+def digest_of_pages(name: str) -> str:
+    """A digest of every page of a game."""
+    game = parse_game(name)
+    known = kernel_game(game, symmetries(game))
+    digest = hashlib.sha256()
+    for layer in sweep.layers(known, all_halves(known)):
+        for chunk in layer.chunks():
+            for pages in filter(None, layer.fill(chunk)):
+                digest.update(pages.scores.tobytes())
+    return digest.hexdigest()
+
+
+def elsewhere(program: str, **environment: str) -> str:
+    """What a program prints in a process of its own, which imports this file as `ours`."""
+    code = f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}]; import test_vectors as ours; {program}"
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True).stdout
+
+
+def test_each_operation_does_in_every_lane_what_numpy_does() -> None:
+    assert list(differing_operations()) == []
+
+
+def test_the_operations_in_plain_steps_do_the_same() -> None:
+    program = "print(ours.vectors.FAST, list(ours.differing_operations()))"
+    assert elsewhere(program, **GENERIC).split(maxsplit=1) == ["False", "[]\n"]
+
+
+def test_pages_are_the_same_where_permutations_are_not_fast() -> None:
+    program = f"print(ours.vectors.FAST, *map(ours.digest_of_pages, {GAMES}))"
+    assert elsewhere(program, **GENERIC).split() == ["False", *map(digest_of_pages, GAMES)]
+
+
+def test_the_processor_s_features_decide_what_is_fast() -> None:
+    assert elsewhere("print(ours.vectors.FAST)", NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="+avx2") == "False\n"
+    assert isinstance(vectors.FAST, bool)
+
+
+@pytest.mark.parametrize(("count", "size"), [(0, 0), (1, 1), (3, 35), (2, 64), (7, 1000)])
+def test_pages_have_bytes_to_spare_behind_their_end(count: int, size: int) -> None:
+    pages = empty_pages(count, size)
+    assert pages.shape == (count, size)
+    assert pages.dtype == np.int8
+    assert pages.flags.c_contiguous
+    whole = pages
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    behind = whole.ctypes.data + whole.nbytes - (pages.ctypes.data + pages.nbytes)
+    assert behind == SPARE == LANES
+
+
+def test_filling_writes_nothing_behind_its_own_pages() -> None:
+    game = parse_game("3,4,3")
+    known = kernel_game(game, symmetries(game))
+    for layer in sweep.layers(known, all_halves(known)):
+        whole = layer._o_to_move
+        while isinstance(whole.base, np.ndarray):
+            whole = whole.base
+        whole[:] = 77
+        chunks = list(layer.chunks())
+        for chunk in reversed(chunks):
+            layer.fill(chunk)
+            if chunk.open:
+                assert (layer._o_to_move[: chunk.start] == 77).all()
+        assert (whole[layer._o_to_move.size :] == 77).all()
+
+
+@jit("int64(int64, uint32[:,:,::1], int64)")
+def image_of(mask, tables, table_id):
+    return carried(mask, tables, table_id)
+
+
+@jit("void(int64, int64[::1], uint32[:,:,::1])")
+def fill_first(m, moved, tables):
+    fill_table(m, moved, tables, 0)
+
+
+@pytest.mark.parametrize("bits", [1, 7, 8, 27, 28, 29, 31, 32])
+def test_tables_permute_sets_of_up_to_32_bits(bits: int) -> None:
+    rng = np.random.default_rng(bits)
+    moves = [rng.permutation(bits) for _ in range(3)]
+    tables = permuting([move.tolist() for move in moves])
+    own = np.zeros_like(tables)
+    assert tables.shape[2] == WIDTH
+    masks = [(1 << bits) - 1, 1 << (bits - 1), 0, *rng.integers(0, 1 << bits, 200).tolist()]
+    for i, move in enumerate(moves):
+        own[:] = 0
+        fill_first(bits, move.astype(np.int64), own)
+        for mask in masks:
+            expected = sum(1 << int(move[bit]) for bit in range(bits) if mask >> bit & 1)
+            assert image_of(mask, tables, i) == image_of(mask, own, 0) == expected
+
+
+def test_what_answers_queries_loads_neither_vectors_nor_what_packs_records() -> None:
+    code = "import sys, oracle, solver.store.store; print({'zlib_ng', 'numba', 'numpy'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found == "set()\n"
