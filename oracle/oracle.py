@@ -3,7 +3,8 @@
 Win soonest, lose latest (or, where cells are counted, by the most and by the least): a move is best if no other has a
 better score. Among equally good moves the oracle itself makes the one that leaves the smallest share of safe replies;
 among those, the most promising one by the game's own measure (`promise`); and then the first on the canonical board. A
-turned board gets the turned move. On boards too large to solve it proves what it can, and estimates the rest.
+turned board gets the turned move. On boards too large to settle it proves what it can, and estimates the rest, unless
+it has a store.
 """
 
 import os
@@ -67,7 +68,8 @@ class Oracle:
 
         If the store is named, here or by TTT4_STORE, and is not there, StoreMissing is raised; if there is none in
         the usual places, Python warns once. With `live` no store is opened. A live search takes up to `seconds`
-        for an answer. A board too large to solve has no store: what is not proved there is an estimate.
+        for an answer. Without a store, what is not proved on a board too large to settle is an estimate, and nobody
+        is warned: its store takes long to build, if there can be one.
         """
         self.game = parse_game(game) if isinstance(game, str) else game
         self.seconds = seconds
@@ -78,7 +80,7 @@ class Oracle:
         if not live and solvable and (is_named(store) or os.path.exists(self.path)):
             self._source, self._index = kind.scores(Store(self.path, self.game), seconds)
         else:
-            if not live and solvable:
+            if not live and self.game.cells <= self.game.settled_cells:
                 warnings.warn(searching_live(self.game), SearchingLive, stacklevel=2)
             self._index = kind.index(self.game, _group(self.game, seconds))
             self._source = kind.search(self.game, self._index.group, seconds)
@@ -124,7 +126,7 @@ class Oracle:
 
     @property
     def estimates(self) -> bool:
-        """Whether the board is too large to settle, so that answers have estimates where nothing is proved."""
+        """Whether the board is too large to settle and has no store: answers estimate where nothing is proved."""
         return self._looking is not None
 
     def knows(self, position: BoardPosition) -> bool:
@@ -267,7 +269,7 @@ class Oracle:
         """Return the move that the oracle makes: among the best moves, the one that leaves the fewest safe replies.
 
         If a live search has too little time, it is the most promising move; `best` says whether it is certain. On a
-        board too large to solve it is the strongest move found, with its `estimate`, and certain if it ends the game.
+        board too large to settle it is the strongest move found, with its `estimate`, and certain if it ends the game.
         """
         position = as_position(self.game, board)
         if position.over:
@@ -394,8 +396,8 @@ def _promise(move: Move) -> tuple[int, float]:
 def _group(game: BoardGame[Any], seconds: float) -> tuple[Symmetry, ...]:
     """Return the symmetries under which a game is searched, as far as they are found in a fraction of the time.
 
-    For a board too large to solve, that is only the identity.
+    For a board too large to settle, that is only the identity.
     """
-    if game.cells > game.solvable_cells:
+    if game.cells > game.settled_cells:
         return (tuple(range(game.cells)),)
     return kind_of(game).symmetries(game, min(STEPS, 1000 + int(_STEPS_A_SECOND * min(seconds, 60))))

@@ -18,7 +18,7 @@ from oracle.answers import Analysis, Move, in_moves
 from oracle.grading import grade_of, keeps_outcome
 from oracle.oracle import Oracle
 from play.graded import led_to
-from solver.errors import NotSettled, Ttt4Error
+from solver.errors import GameError, NotSettled, Ttt4Error
 from solver.games.board import cells_of, column_name, require_solvable
 from solver.games.board_text import parse
 from solver.games.line_rules import LineRules, LineState
@@ -100,6 +100,10 @@ def make_puzzle(oracle: Oracle, seed: str, *, outcome: str | None = None, stars:
     """
     game = lines_only(oracle.game)
     require_solvable(game)
+    if oracle.estimates:
+        raise GameError(
+            f"game {game.name!r} has {game.cells} cells: puzzles of more than {game.settled_cells} cells need a store"
+        )
     rng = random.Random(f"puzzle of {game.name}: {seed!a}")  # ascii, as not every text can be encoded
     ends = monotonic() + _ANSWERS * oracle.seconds if oracle.source == "search" else inf
     found: dict[int, list[Puzzle]] = {}

@@ -1,6 +1,6 @@
 """Reviewing a match: what each move did to the outcome, by exact scores, and which move decided it.
 
-On boards too large to settle, only what is proved is called certain (play/judged.py).
+On boards too large to settle, only what is proved is called certain (play/judged.py), unless there is a store.
 """
 
 from itertools import pairwise
@@ -22,7 +22,7 @@ class Review(NamedTuple):
     """The last move that changed the outcome; None if none did."""
     exact: bool
     solvable: bool = True
-    """Whether a store could settle every position."""
+    """Whether every position can be settled: by a store, or by a search that has the time."""
 
 
 def review_match(oracle: Oracle, match: Match[Any], last: int | None = None) -> Review:
@@ -35,7 +35,7 @@ def review_match(oracle: Oracle, match: Match[Any], last: int | None = None) -> 
     else:
         graded, exact = _exact_grades(oracle, match, last)
     changes = [move for move in graded if move.changed]
-    solvable = oracle.game.cells <= oracle.game.solvable_cells
+    solvable = not oracle.estimates and oracle.game.cells <= oracle.game.solvable_cells
     return Review(tuple(graded), changes[-1] if changes else None, exact, solvable)
 
 

@@ -88,11 +88,15 @@ class Lines(Kind):
         return scores, scores.index
 
     def search(self, game: Game, group: tuple[Symmetry, ...], seconds: float) -> Source:
-        """Return the search that deepens ply by ply; for a board too large to solve, one that estimates as well."""
-        if game.cells > game.solvable_cells:
+        """Return the search that deepens ply by ply; for a board too large to settle, one that estimates as well."""
+        if game.cells > game.settled_cells:
             from solver.engine.live import LiveEngine  # only now: other games do without
 
             return LiveEngine(game, seconds)
+        return self.witness(game, group, seconds)
+
+    def witness(self, game: Game, group: tuple[Symmetry, ...], seconds: float) -> Source:
+        """Return the search that deepens ply by ply, however large the board."""
         from solver.search.live import Search
 
         return Search(game, group, seconds)

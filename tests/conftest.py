@@ -15,6 +15,7 @@ import click
 import numpy as np
 import pytest
 from hypothesis import settings
+from queens import queens
 from whole import WholeProof
 
 from solver.games.lines import Game, grid
@@ -123,6 +124,15 @@ def store4(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store4") / "4x4x4.ttt4"
     build_store(grid(4, 4, 4), path, jobs=2)
     return path
+
+
+@pytest.fixture(scope="session")
+def store28(tmp_path_factory: pytest.TempPathFactory) -> tuple[Game, Path]:
+    """A game of 28 cells, and its store."""
+    folder = tmp_path_factory.mktemp("store28")
+    game = queens(folder, 4, 7)
+    build_store(game, folder / "queens.ttt4", jobs=1)
+    return game, folder / "queens.ttt4"
 
 
 @pytest.fixture

@@ -143,7 +143,7 @@ def train(
     """Train a learner, and grade it at every checkpoint.
 
     q fills a table of all positions, for boards up to 4x4; ntuple weighs lines, pairs and triples of lines, on any
-    board up to 27 cells. RUN is then a player everywhere, as run:RUN, and ttt4-play curve RUN draws how it learned.
+    board up to 32 cells. RUN is then a player everywhere, as run:RUN, and ttt4-play curve RUN draws how it learned.
     The same seed gives the same run, whether it was interrupted or not.
     """
     game = lines_of(rules, "learners")

@@ -47,7 +47,7 @@ def main(
     PLAYER is human, random, rules (win, block, then the middle), search (looks ahead, without a store),
     oracle (never errs), oracle:0 to oracle:10, first (the oracle without its traps), run:FOLDER (a trained learner),
     gomocup:PATH (a program that speaks the Gomocup protocol), or your own MODULE:NAME.
-    Also mcts:N (N random games a move); search:0 to search:10 in the duel, and on boards of lines too large to solve;
+    Also mcts:N (N random games a move); search:0 to search:10 in the duel, and on boards of lines beyond 27 cells;
     and priority (captures first) in the duel.
 
     Every game is kept as it goes: ttt4-play resume continues one that was interrupted.

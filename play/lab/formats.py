@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from solver.games.lines import SOLVABLE_CELLS
+
 FORMAT = 1
 
 Count = Annotated[int, Meta(ge=0, le=10**9)]
@@ -43,12 +45,12 @@ class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     positions: Count | Literal["all", "canonical"]
     invalid: Share | None
     by_ply: dict[Annotated[str, Meta(pattern="^[0-9]{1,2}$")], Share | None]
-    by_cell: Annotated[list[Share], Meta(max_length=27)] | None
+    by_cell: Annotated[list[Share], Meta(max_length=SOLVABLE_CELLS)] | None
     v_rules: BySide | None
     x_wins: Share
     draws: Share
     o_wins: Share
-    length: Annotated[float, Meta(ge=0, le=27)]
+    length: Annotated[float, Meta(ge=0, le=SOLVABLE_CELLS)]
     attempts: Annotated[float, Meta(ge=0)]
     entropy: Annotated[float, Meta(ge=0, le=5)]
     changed: Share

@@ -19,7 +19,7 @@ import numpy as np
 
 from play.players.player import PlayerError, chosen, read_player
 from play.players.roster import Contestant, Roster, called, lines_of, made
-from solver.arrays.kernels import canonical, kernel_lines
+from solver.arrays.kernels import canonical, kernel_lines, sides
 from solver.arrays.positions import Positions
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardState
@@ -272,7 +272,7 @@ class FirstBest(Policy):
         keys, symmetry_ids = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
         x, o = np.ascontiguousarray(x, np.int64), np.ascontiguousarray(o, np.int64)
         canonical(cells, self._kernel.images, x, o, keys, symmetry_ids)
-        best = self._policy.chances(keys >> cells, keys & (1 << cells) - 1).argmax(axis=1)
+        best = self._policy.chances(*sides(keys, cells)).argmax(axis=1)
         there = self._images[symmetry_ids] == best[:, None]  # the cell whose image is the best
         return there.astype(np.float64)
 

@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 
-from solver.arrays.kernels import ABSENT, FULL, LINE, KernelLines, expand
+from solver.arrays.kernels import ABSENT, FULL, LINE, KernelLines, expand, is_key, sides
 from solver.arrays.positions import Positions
 from solver.games.lines import Game
 
@@ -80,8 +80,8 @@ def move_scores(
     won = game.cells - np.bitwise_count(x | o).astype(np.int64)
     completes = keys == LINE
     found[completes] = np.broadcast_to((-won if game.misere else won)[:, None], keys.shape)[completes]
-    on = keys >= 0
-    found[on] = -scores(keys[on] >> game.cells, keys[on] & (1 << game.cells) - 1)
+    on = is_key(keys)
+    found[on] = -scores(*sides(keys[on], game.cells))
     return found
 
 

@@ -191,6 +191,10 @@ const LINES = {
 
 const known = new Map();
 
+/** Without a store, boards of lines with more cells are hardly ever settled; with more than STORED, none has a store. */
+export const SETTLED = 27;
+const STORED = 32;
+
 /** Return a game's shape: its kind, rows, columns, each cell's square and name, and its lines if they are wanted. */
 export async function findGame(name, {lines = false} = {}) {
   let game = known.get(name) ?? shapeOf(name);
@@ -203,13 +207,14 @@ export async function findGame(name, {lines = false} = {}) {
   return game;
 }
 
-/** Return the shape that a name tells; null if only the server knows it. */
+/** Return the shape that a name tells; null if only the server knows it, or whether the game has a store matters. */
 function shapeOf(name) {
   const [, rows = 6, columns = 6] = name.match(DUEL) ?? name.match(/^(\d{1,3}),(\d{1,3}),\d{1,3}(?:,mis[eè]re)?$/) ?? [name, 0];
-  if (!(rows * columns > 0 && rows * columns <= 400)) return null;
-  const squares = Array.from({length: rows * columns}, (_, cell) => cell);
+  const cells = rows * columns;
+  if (!(cells > 0 && cells <= 400) || (!DUEL.test(name) && cells > SETTLED && cells <= STORED)) return null;
+  const squares = Array.from({length: cells}, (_, cell) => cell);
   const names = squares.map((square) => letters(square % columns) + (Math.floor(square / columns) + 1));
-  return {name, rows: +rows, columns: +columns, cells: rows * columns, squares, names};
+  return {name, rows: +rows, columns: +columns, cells, squares, names};
 }
 
 function letters(column) {

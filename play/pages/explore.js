@@ -1,16 +1,13 @@
 // Exploring: what every move leads to, from any position of any game, and where one can go wrong.
 
 import {
-  Board, Problem, after, api, boardText, emptyBoard, failure, filled, findGame, gameChoice, go, h, layout, linesOnDemand, marksOf, part, refill,
-  statusLine,
+  Board, Problem, SETTLED, after, api, boardText, emptyBoard, failure, filled, findGame, gameChoice, go, h, layout, linesOnDemand, marksOf, part,
+  refill, statusLine,
 } from "./app.js";
 
 const answers = new Map();
 const estimated = new Map(); // what was last said of positions that are not settled: enough for the graph
 const MOST_KEPT = 5000;
-
-/** Boards with more cells are hardly ever settled. */
-const SETTLED = 27;
 
 export async function show(main, {parts, query, signal}) {
   const name = parts[0] || "4,4,4";
@@ -26,7 +23,7 @@ export async function show(main, {parts, query, signal}) {
     if (at < 0) at = 0;
     else path = all;
   } else if (history.state?.path) ({path, at} = history.state);
-  const large = !game.kind.verdict && game.cells > SETTLED ? await part("large") : null;
+  const large = !game.kind.verdict && game.cells > SETTLED && !game.store ? await part("large") : null;
   signal.throwIfAborted();
   new Explorer(main, game, path, at, signal, large);
 }

@@ -1,7 +1,8 @@
 // A new game: against whom, on which side and on which board.
 
 import {
-  Board, api, emptyBoard, failure, findGame, gameChoice, gamesListed, go, h, layout, newId, part, remembered, statusLine,
+  Board, SETTLED, api, emptyBoard, failure, findGame, gameChoice, gamesListed, go, h, layout, newId, part, remembered,
+  statusLine,
 } from "./app.js";
 
 const LEVELS = ["random", "beginner", "beginner", "casual", "casual", "club", "club", "strong", "strong", "expert", "perfect"];
@@ -13,10 +14,9 @@ const LINES = {
   machines: {oracle: {label: "The oracle", player: "oracle", levels: LEVELS.map((word, level) => `${level} (${word})`)}},
 };
 
-/** Nobody is perfect on a board too large to solve. */
+/** Nobody is perfect on a board too large to settle, unless there is a store. */
 const LARGE = {...LINES, machines: {oracle: {...LINES.machines.oracle,
   levels: LINES.machines.oracle.levels.map((word) => word.replace("perfect", "strongest"))}}};
-const SOLVED = 27;
 
 export async function show(main, {signal}) {
   const chosen = {game: "4,4,4", opponent: "oracle", level: 3, side: "X", ...remembered.get("settings", {})};
@@ -74,7 +74,7 @@ export async function show(main, {signal}) {
     const {game: name} = chosen;
     try {
       const game = await findGame(name);
-      const now = game.kind.setup ? await part(game.kind.setup) : game.cells > SOLVED ? LARGE : LINES;
+      const now = game.kind.setup ? await part(game.kind.setup) : game.cells > SETTLED && !game.store ? LARGE : LINES;
       if (name !== chosen.game) return;
       offer(now);
       if (!game.kind.setup) gamesListed().then((games) => { // learners come when they are known

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
-from solver.games.lines import SOLVABLE_CELLS
+from solver.games.lines import SETTLED_CELLS
 from solver.games.rules import Rules
 from solver.own_code import is_own, one_line
 from solver.text import shown
@@ -102,7 +102,7 @@ def require_player_of(rules: Rules[Any], name: str) -> None:
     elif kind == "priority" and not capture:
         where = "of capture"
     elif kind == "search" and level < BEST_LEVEL and board and not capture and not is_large(rules):
-        where = f"of capture, and of lines on more than {SOLVABLE_CELLS} cells,"
+        where = f"of capture, and of lines on more than {SETTLED_CELLS} cells,"
     elif kind in ("search", "oracle", "first") and not board:
         where = "on a board"
     if where:
@@ -110,8 +110,8 @@ def require_player_of(rules: Rules[Any], name: str) -> None:
 
 
 def is_large(rules: Rules[Any]) -> bool:
-    """Tell whether it is a game of lines on a board that is too large to solve."""
-    return isinstance(rules, LineRules) and rules.game.cells > rules.game.solvable_cells
+    """Tell whether it is a game of lines on a board that is too large to settle without a store."""
+    return isinstance(rules, LineRules) and rules.game.cells > rules.game.settled_cells
 
 
 def may_resume(name: str) -> bool:

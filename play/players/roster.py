@@ -12,7 +12,7 @@ from play.players.mcts import LineMctsPlayer, LinePlayouts, MctsPlayer
 from play.players.player import BEST_LEVEL, Player, PlayerError, folder_of, is_large, read_player, require_player_of
 from solver.engine import takes
 from solver.errors import GameError, Ttt4Error
-from solver.folders import find_store
+from solver.folders import find_store, is_named
 from solver.games.board import BoardGame, require_solvable
 from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
@@ -68,7 +68,7 @@ class Roster:
         """Return the oracle that all players share; with `live`, one that always searches."""
         game = board_of(self.rules, "an oracle")
         store, always_live, seconds = self._arguments
-        live = live or always_live or (store is None and is_large(self.rules))
+        live = live or always_live or self._estimates()
         if live not in self._oracles:
             oracle = Oracle(game, None if live else store, live=live, seconds=seconds)
             self._oracles[live] = self._open.enter_context(oracle)
@@ -111,7 +111,7 @@ class Roster:
             return self._run(folder_of(who))
         if kind == "gomocup":
             return self._guest(who)
-        if kind in ("search", "oracle", "first") and is_large(self.rules):
+        if (kind == "search" and is_large(self.rules)) or (kind in ("oracle", "first") and self._estimates()):
             return self._of_large_board(kind, level, seed)
         if kind in ("search", "first"):
             return FirstPlayer(self.oracle(live=kind == "search"))
@@ -130,18 +130,18 @@ class Roster:
         return RandomPlayer(self.rules, rng)
 
     def _of_large_board(self, kind: str, level: int, seed: int | str) -> Player:
-        """Return a player that searches a board of lines that is too large to solve."""
+        """Return a player that searches a board of lines that is too large to settle."""
         from play.players import levels  # only now: small boards do without
 
+        store, live, _ = self._arguments
+        if store and not live:
+            require_solvable(lines_of(self.rules, "levels"))  # a store was named, and there can be none
         if kind == "first" or level == BEST_LEVEL:
-            oracle = self.oracle()
+            oracle = self.oracle(live=True)
             oracle.load()
             self._waits["oracle"] = oracle.load
             return FirstPlayer(oracle) if kind == "first" else OraclePlayer(oracle)
-        game = lines_of(self.rules, "levels")
-        if self._arguments[0]:
-            require_solvable(game)  # a store was named, and there can be none
-        self._levels = self._levels or levels.NodeSearch(game)
+        self._levels = self._levels or levels.NodeSearch(lines_of(self.rules, "levels"))
         if levels.LEVELS[level].depth:
             self._waits["levels"] = self._levels.compiled
         return levels.LargeBoardPlayer(self._levels, level, seed)
@@ -192,6 +192,14 @@ class Roster:
         if self._book is None and level == BEST_LEVEL and self._has_store(game):
             self._book = duel.open_book(self.oracle(), self._live)
         return duel.SearchPlayer(self._live, level, seed, self._book)
+
+    def _estimates(self) -> bool:
+        """Tell whether the oracle estimates: the board is too large to settle, and has no store."""
+        store, live, _ = self._arguments
+        if not is_large(self.rules) or (store and not live):
+            return False
+        game = lines_of(self.rules, "levels")
+        return live or game.cells > game.solvable_cells or not (is_named() or os.path.exists(find_store(game)))
 
     def _has_store(self, game: BoardGame[Any]) -> bool:
         """Tell whether there is a file that may be the game's store."""

@@ -75,7 +75,7 @@ class Api:
         if roster:
             with Store(roster.oracle().path, game) as store:
                 return _json(game_facts(game, len(store.manifest.symmetries), store.manifest.facts()))
-        if game.cells > game.solvable_cells:
+        if game.cells > game.settled_cells:
             return _json(game_facts(game, None, None))
         return _json(game_facts(game, json.loads(await self.worker.ask("symmetries", name)), None))
 
@@ -164,7 +164,7 @@ class Api:
         stored = self.desk.stored(self.desk.rules(game))
         charge(self.allowance, address, SEVERAL if stored else SEARCH)
         found = self.desk.game(game)
-        if task == "review" and isinstance(found, Game) and found.cells > found.solvable_cells:
+        if task == "review" and not stored and isinstance(found, Game) and found.cells > found.settled_cells:
             charge(self.allowance, address, (MOST_LOOKS - 1) * SEARCH)
         elif not stored and found.cells > found.quick_cells:
             raise Problem(409, "no-store", f"{game} has no store here, and searching it would take too long")

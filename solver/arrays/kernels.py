@@ -1,8 +1,9 @@
 """Compiled code for many positions at once: where moves lead, which position stands for which, and their scores.
 
 A position is X's cells and O's, as masks; X is to move if there are as many of one as of the other. A position's
-**key** is X's cells, shifted by the number of cells, and O's, so keys sort by X's cells first. A negative number in
-place of a key or a row says why a move leads to no open position: TAKEN, LINE, FULL or UNMADE.
+**key** is X's cells, shifted by the number of cells, and O's, so keys sort by X's cells first. TAKEN, LINE, FULL or
+UNMADE in place of a key or a row says why a move leads to no open position. On 32 cells a key is negative if X has the
+last one; it is no such number even then, because O does not have that cell as well.
 """
 
 from typing import NamedTuple
@@ -42,6 +43,18 @@ class KernelLines(NamedTuple):
     lines: np.ndarray  # int64[line]
     through: np.ndarray  # int64[cell, i]: the lines through a cell, then zeros
     images: np.ndarray  # tables that apply each symmetry to a set: see solver/kernels/bits.py
+
+
+def is_key(keys: np.ndarray) -> np.ndarray:
+    """Return which numbers are keys."""
+    found: np.ndarray = (keys >= 0) | (keys < UNMADE)
+    return found
+
+
+def sides(keys: np.ndarray, cells: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return X's cells and O's, given their keys."""
+    full = (1 << cells) - 1
+    return keys >> cells & full, keys & full
 
 
 def kernel_lines(game: Game, group: tuple[Symmetry, ...] | None = None) -> KernelLines:
@@ -125,7 +138,7 @@ def number_children(keys, following, first, child):
     for i in range(keys.shape[0]):
         for cell in range(keys.shape[1]):
             key = keys[i, cell]
-            child[i, cell] = first + _found(key, following) if key >= 0 else key
+            child[i, cell] = first + _found(key, following) if key >= 0 or key < UNMADE else key
 
 
 @jit("void(int64, uint32[:,:,::1], int64[::1], int64[::1], int64[::1], int64[::1])")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.arrays.kernels import KernelLines, expand, number_children
+from solver.arrays.kernels import KernelLines, expand, is_key, number_children, sides
 from solver.errors import TooLarge
 
 Moves = Callable[[int, np.ndarray, np.ndarray], np.ndarray | None]
@@ -13,7 +13,7 @@ Moves = Callable[[int, np.ndarray, np.ndarray], np.ndarray | None]
 
 
 class Walk(NamedTuple):
-    """The open positions that were met: a row each, in the order of their plies, then of X's cells, then of O's."""
+    """The open positions that were met: a row each, in the order of their plies, then of their keys."""
 
     x: np.ndarray
     o: np.ndarray
@@ -37,7 +37,7 @@ def walk(game: KernelLines, most: int, moves: Moves = lambda ply, x, o: None) ->
     keys, plies = np.zeros(1, np.int64), list[tuple[np.ndarray, np.ndarray, np.ndarray]]()
     first, total = [0], 0
     while len(keys) and len(plies) < cells:
-        x, o = keys >> cells, keys & (1 << cells) - 1
+        x, o = sides(keys, cells)
         total += len(keys)
         made = moves(len(plies), x, o)
         if made is None:
@@ -57,6 +57,6 @@ def walk(game: KernelLines, most: int, moves: Moves = lambda ply, x, o: None) ->
 
 def _different(after: np.ndarray) -> np.ndarray:
     """Return the keys that occur, each once, in ascending order."""
-    keys = np.sort(after[after >= 0])
+    keys = np.sort(after[is_key(after)])
     different: np.ndarray = keys[np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)]]
     return different

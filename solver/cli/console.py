@@ -55,7 +55,7 @@ class GameType(click.ParamType[BoardGame[Any]]):
 
 game_option = click.option(
     "--game", type=GameType(), default=DEFAULT_GAME, show_default=True,
-    help="Rows, columns, how many in a row (at most 27 cells), a game's name or file.toml, or duel,R,C. "
+    help="Rows, columns, how many in a row (at most 32 cells), a game's name or file.toml, or duel,R,C. "
     "In 3,3,3,misere completing a line loses.",
 )  # fmt: skip
 store_option = click.option(

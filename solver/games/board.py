@@ -46,6 +46,8 @@ class BoardGame(ABC, Generic[P]):
     """What a score says, besides who wins (solver/games/score.py)."""
     solvable_cells: ClassVar[int]
     """The largest board of which a store can have every position."""
+    settled_cells: ClassVar[int]
+    """The largest board that is searched to the end of the game where there is no store."""
     examples: ClassVar[str]
     """Some games of this kind that can be solved."""
     shipped: bool
@@ -225,7 +227,7 @@ Board = BoardPosition | str | Sequence[Any]
 
 
 def require_solvable(game: BoardGame[Any]) -> None:
-    """Raise GameError if the board is too large for the solvers."""
+    """Raise GameError if the board is too large for a store."""
     if game.cells > game.solvable_cells:
         raise GameError(
             f"game {game.name!r} has {game.cells} cells, too many to solve: choose a board of at most "

@@ -36,7 +36,7 @@ class Duel(BoardGame["DuelPosition"]):
     marks = "RG"
     scale = MARGIN
     holes = 0
-    solvable_cells = 36
+    solvable_cells = settled_cells = 36
     examples = "duel,4,4 or duel"
     quick_cells = 20
 

@@ -17,8 +17,11 @@ from solver.games.score import PLIES, plies_to_end
 if TYPE_CHECKING:
     from solver.games.position import Position
 
-SOLVABLE_CELLS = 27
-"""The largest board that the two solvers can take: their tables hold no more."""
+SOLVABLE_CELLS = 32
+"""The largest board that the two solvers and a store can take: they keep a set of cells in 32 bits."""
+
+SETTLED_CELLS = 27
+"""The largest board that live search is trusted with. Larger ones without a store are left to the engine."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Game(BoardGame["Position"]):
     marks = "XO"
     scale = PLIES
     solvable_cells = SOLVABLE_CELLS
+    settled_cells = SETTLED_CELLS
     examples = "4,4,4 or 5,5,5"
     shipped = False
     opponent = "oracle"

@@ -24,6 +24,9 @@ SEARCH_SECONDS = 0.5
 _PLACES_PER_BYTE = 5
 """About how many places a store packs into a byte: seven or more in large stores, three in some small ones."""
 
+LARGEST_STORE = 1 << 40
+"""The largest store, in bytes: solver/store/sealed.py reads no larger file."""
+
 _FIXED, _PER_JOB = 250 << 20, 4 << 20
 """Memory needed besides halves and pages, in all and per thread: the interpreter with numba, tables, chunks."""
 
@@ -82,11 +85,23 @@ def plan_build(cells: int, halves: Sequence[LayerHalves], jobs: int) -> Plan:
     return Plan(filled, searched, stored, most + kept, cells, jobs)
 
 
+def require_storable(game: BoardGame[Any], needed: Plan) -> None:
+    """Raise TooLarge, with the numbers, if the store of a plan may be larger than any that can be read."""
+    size = needed.stored // needed.places_per_byte
+    if size > LARGEST_STORE:
+        raise TooLarge(
+            f"game {game.name!r} has {needed.stored:,} places to store: its store may take {_size(size)}, "
+            f"and the largest takes {_size(LARGEST_STORE)}; choose a smaller board"
+        )
+
+
 def require_room(game: BoardGame[Any], needed: Plan, folder: str | None = None, kept: int = 0) -> None:
     """Raise TooLarge, with the numbers, unless this machine has the memory and the disk space that a plan needs.
 
     Without `folder` nothing is written. `kept` is the number of bytes that are in the folder already.
     """
+    if folder is not None:
+        require_storable(game, needed)
     uses = [("memory", needed.memory, available_memory())]
     if folder is not None:
         uses.append(("disk", needed.disk, shutil.disk_usage(folder).free + kept))

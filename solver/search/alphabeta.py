@@ -16,9 +16,10 @@ Before it tries any move, a node collects the cells that would complete a line:
 In misère play a node completes a line only if it has no other move; then it has lost.
 
 The transposition table has one 64-bit word for a position: 2 bits for the kind of score (exact, or
-which bound), 7 bits for the score, and the rest for the position in canonical form, which is its
-smallest image under the symmetries. Words are read and written atomically, so threads can share the
-table.
+which bound), 7 bits for the score, and the rest for the position's key. A key has one digit in base 3
+for each cell: 0 empty, 1 `own`, 2 `their`; 32 digits take 51 bits. The key of a position is the smallest
+of the keys of its images under the symmetries. Words are read and written atomically, so threads can
+share the table.
 """
 
 from collections.abc import Sequence
@@ -41,7 +42,6 @@ _IMAGES = _ORDER + 32
 _BYTES = 4
 _EXACT, _AT_LEAST, _AT_MOST = 1, 2, 3
 _BUCKET = 4
-_CELL_BITS = 27
 _WORD_BITS = 9
 _MULTIPLIER = -7046029254386353131  # 2**64 over the golden ratio: spreads keys over the table
 
@@ -99,11 +99,11 @@ class AlphaBeta:
 
 
 def _image_rows(group: Sequence[Symmetry]) -> np.ndarray:
-    """Return a table [byte, value, symmetry_id]: the image of eight cells under each symmetry."""
+    """Return a table [byte, value, symmetry_id]: the key of the image of eight `own` cells under each symmetry."""
     rows = np.zeros((_BYTES, 256, len(group)), np.int64)
     for cell, moved in enumerate(np.array(group, np.int64).T):
         byte, bit = divmod(cell, 8)
-        rows[byte, 1 << bit : 2 << bit] = rows[byte, : 1 << bit] | 1 << moved
+        rows[byte, 1 << bit : 2 << bit] = rows[byte, : 1 << bit] + 3**moved
     return rows
 
 
@@ -143,20 +143,20 @@ def _bounds(moves, win, lose, own_open, their_open, misere, win_score):
 
 @helper
 def _row(cells, byte, memory):
-    """Return where the images of one byte of a set start."""
+    """Return where the keys of the images of one byte of a set start."""
     return _IMAGES + (byte << 8 | (cells >> 8 * byte & 255)) * memory[_GROUP]
 
 
 @helper
 def _key(own, their, memory):
-    """Return the position in canonical form: its smallest image, comparing `own` first."""
+    """Return the smallest key of an image. Keys of separate cells are added, and `their` cells count twice."""
     a, b, c, d = _row(own, 0, memory), _row(own, 1, memory), _row(own, 2, memory), _row(own, 3, memory)
     e, f, g, h = _row(their, 0, memory), _row(their, 1, memory), _row(their, 2, memory), _row(their, 3, memory)
     key = 1 << 62
     for i in range(memory[_GROUP]):
-        mine = memory[a + i] | memory[b + i] | memory[c + i] | memory[d + i]
-        yours = memory[e + i] | memory[f + i] | memory[g + i] | memory[h + i]
-        key = min(key, mine << _CELL_BITS | yours)
+        mine = memory[a + i] + memory[b + i] + memory[c + i] + memory[d + i]
+        yours = memory[e + i] + memory[f + i] + memory[g + i] + memory[h + i]
+        key = min(key, mine + 2 * yours)
     return key
 
 

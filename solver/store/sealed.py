@@ -44,8 +44,8 @@ _FIRST = Struct("<Q")
 _ROOT, _WRITTEN = Struct("<128xQ"), Struct("<144xQ")
 _SIGNATURE, _SIGNATURE_AT, _LONGEST_NAME = b"ttt4 store of ", 256, 80
 _NAME_SUM = 9
-_MOST_PAGES = 1 << 24
-"""More pages than the largest store has: 64 GB of them."""
+_MOST_PAGES = 1 << 28
+"""The most pages that a store can have: 1 TiB of those of 4 KiB, and 1 GiB of checksums, all in memory."""
 
 _DEEPEST = 32
 """LMDB's own limit to the depth of a tree."""
@@ -220,7 +220,8 @@ def seal(file: BinaryIO, page_size: int, name: str) -> None:
     sums = bytearray()
     while page := file.read(page_size):
         sums += zlib.crc32(page).to_bytes(_NUMBER)
-    file.write(sums + _tail(bytes(sums), page_size))
+    file.write(sums)
+    file.write(_tail(sums, page_size))
 
 
 def signed_for(path: str) -> str | None:
@@ -251,7 +252,7 @@ def _name_sum(name: bytes) -> bytes:
     return b" %08x" % zlib.crc32(name)
 
 
-def _tail(sums: bytes, page_size: int) -> bytes:
+def _tail(sums: bytes | bytearray, page_size: int) -> bytes:
     """Return what follows the checksums."""
     size = page_size.to_bytes(_NUMBER)
-    return size + zlib.crc32(sums + size).to_bytes(_NUMBER)
+    return size + zlib.crc32(size, zlib.crc32(sums)).to_bytes(_NUMBER)

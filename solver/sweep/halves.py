@@ -4,7 +4,6 @@ solver/index/places.py defines half and layer.
 """
 
 from collections.abc import Sequence
-from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,11 @@ from solver.games.lines import Game
 from solver.index.symmetry import Symmetry, orbit_counts
 from solver.kernels.bits import carried, next_mask, permuting
 from solver.kernels.jit import jit
+
+_NO_HALVES = np.empty(0, np.int64)
+
+_AT_ONCE = 1 << 16
+"""How many halves are compared with the lines at a time."""
 
 
 class KernelGame(NamedTuple):
@@ -39,30 +43,47 @@ def kernel_game(game: Game, group: Sequence[Symmetry]) -> KernelGame:
     return KernelGame(game.cells, game.misere, lines, permutations, permuting(group))
 
 
+def set_counts(game: KernelGame) -> list[int]:
+    """Return, for each size, how many sets of cells no symmetry makes smaller, by Burnside's lemma."""
+    return orbit_counts([tuple(map(int, g)) for g in game.group])
+
+
 def all_halves(game: KernelGame) -> list[LayerHalves]:
     """Return the halves of every layer that has pages, indexed by the number of X's."""
-    counts = orbit_counts([tuple(map(int, g)) for g in game.group])
-    return [_layer_halves(game, x_count, counts[x_count]) for x_count in range((game.cells + 1) // 2 + 1)]
+    counts, halves = set_counts(game), list[LayerHalves]()
+    for x_count in range((game.cells + 1) // 2 + 1):
+        # A half that a game reaches is an open one with a cell more: the last one claimed.
+        reached = not halves or len(halves[-1].open)
+        halves.append(layer_halves(game, x_count, counts) if reached else LayerHalves(_NO_HALVES, _NO_HALVES))
+    return halves
+
+
+def layer_halves(game: KernelGame, x_count: int, counts: Sequence[int]) -> LayerHalves:
+    """Return all halves with `x_count` X's, given the game's `set_counts`."""
+    found = canonical_sets(game, x_count, counts[x_count])
+    is_open, is_finished = np.empty(len(found), np.bool_), np.empty(len(found), np.bool_)
+    for start in range(0, len(found), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        # The cells that all lines of a half share. A game can end with this half only if there is such a
+        # cell, the last one claimed. A half without lines keeps -1.
+        halves = found[part]
+        common = np.full(len(halves), -1)
+        for line in game.lines:
+            common[halves & line == line] &= line
+        is_open[part], is_finished[part] = common == -1, common > 0
+    return LayerHalves(found[is_open], found[is_finished])
 
 
 def canonical_sets(game: KernelGame, size: int, count: int) -> np.ndarray:
     """Return all sets of so many cells that no symmetry makes smaller; their number is known independently."""
-    found = np.empty(comb(game.cells, size), np.int64)
-    found = found[: _collect(game.cells, size, game.images, found)]
-    if len(found) != count:
-        raise SolversDisagree(f"found {len(found):,} sets of {size} cells, but Burnside's lemma counts {count:,}")
+    found = np.empty(count, np.int64)
+    total = _collect(game.cells, size, game.images, found)
+    if total != count:
+        more = "more than " if total > count else ""
+        raise SolversDisagree(
+            f"found {more}{min(total, count):,} sets of {size} cells, but Burnside's lemma counts {count:,}"
+        )
     return found
-
-
-def _layer_halves(game: KernelGame, x_count: int, count: int) -> LayerHalves:
-    """Return all halves with `x_count` X's, whose number is known independently."""
-    found = canonical_sets(game, x_count, count)
-    # The cells that all lines of a half share. A game can end with this half only if there is such a
-    # cell, the last one claimed. A half without lines keeps -1.
-    common = np.full(len(found), -1)
-    for line in game.lines:
-        common[found & line == line] &= line
-    return LayerHalves(found[common == -1], found[common > 0])
 
 
 def children(game: KernelGame, parents: np.ndarray, following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +100,10 @@ def children(game: KernelGame, parents: np.ndarray, following: np.ndarray) -> tu
 
 @jit("int64(int64, int64, uint32[:,:,::1], int64[::1])")
 def _collect(cells, x_count, images, found):
-    """Write to `found`, in ascending order, the sets that no symmetry makes smaller; return their number."""
+    """Write to `found`, in ascending order, the sets that no symmetry makes smaller; return their number.
+
+    Stop at the first that `found` has no room for, and count it.
+    """
     total = 0
     half = (1 << x_count) - 1
     while half < 1 << cells:
@@ -87,6 +111,8 @@ def _collect(cells, x_count, images, found):
         while g < len(images) and carried(half, images, g) >= half:
             g += 1
         if g == len(images):
+            if total == len(found):
+                return total + 1
             found[total] = half
             total += 1
         if half == 0:

@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -20,7 +21,7 @@ from oracle.oracle import SearchingLive
 from solver.errors import BoardError, GameError, StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.folders import store_name
 from solver.games.board_text import parse
-from solver.games.lines import grid
+from solver.games.lines import Game, grid
 from solver.games.position import Position
 from solver.index.symmetry import image, symmetries
 
@@ -355,3 +356,37 @@ def test_get_score_never_hides_damage(store4: Path, tmp_path: Path) -> None:
             file.write(bytes(store4.stat().st_size - 3 * 4096))
         with pytest.raises(StoreDamaged):
             [oracle.get_score(Position(FOUR).play(cell), 0) for cell in range(16)]
+
+
+def test_a_board_of_28_cells_with_a_store_is_answered_like_a_smaller_one(store28: tuple[Game, Path]) -> None:
+    game, path = store28
+    with Oracle(game, path) as oracle:
+        assert (oracle.source, oracle.estimates) == ("store", False)
+        known = oracle.analysis("." * 28)
+        assert (known.outcome, known.plies, known.exact, known.source) == ("loss", 9, True, "store")
+        assert known.mainline_complete
+        assert (known.estimate, known.depth) == (None, None)
+        best = oracle.best_move("." * 28)
+        assert (best.score, best.estimate) == (-20, None)
+        boards = [(0, 0), (1 << 27, 1), (1 << 27 | 1 << 8, 1)]
+        x, o = (np.array(cells, np.uint32) for cells in zip(*boards, strict=True))
+        assert oracle.scores(x, o).tolist() == [oracle.score(game.at(*board)) for board in boards]
+
+
+def test_a_board_of_28_cells_without_a_store_is_estimated_and_nobody_is_warned(
+    store28: tuple[Game, Path], nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, path = store28
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Oracle(game, seconds=0.0) as oracle:
+            assert (oracle.source, oracle.estimates) == ("search", True)
+        monkeypatch.setenv("TTT4_STORE", str(path))
+        with Oracle(game) as oracle:
+            assert (oracle.source, oracle.estimates) == ("store", False)
+        with Oracle(game, live=True, seconds=0.0) as oracle:
+            assert (oracle.source, oracle.estimates) == ("search", True)
+    with pytest.raises(StoreMissing):
+        Oracle(game, path.with_name("none"))
+    with pytest.raises(GameError, match="33 cells, too many to solve: choose a board of at most 32 cells"):
+        Oracle("3,11,3", path)

@@ -10,12 +10,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from play.arena import Roster, find_game, meet
+from play.match import Match
 from play.players.glance import Glance
-from play.players.levels import LEVELS, NodeSearch
-from play.players.machines import OraclePlayer
+from play.players.levels import LEVELS, LargeBoardPlayer, NodeSearch
+from play.players.machines import FirstPlayer, LevelPlayer, OraclePlayer
 from play.players.player import PlayerError, require_player_of
+from play.review import review_match
 from solver.games.board_rules import BoardState
 from solver.games.line_rules import LineRules, LineState
+from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.position import Position
 
@@ -227,3 +230,43 @@ def test_levels_are_of_line_rules_with_either_side_first() -> None:
         player = roster.player("oracle:5", 1)
         assert player is not None
         assert player.choose(rules.start()) in range(49)
+
+
+def test_with_a_store_a_board_of_28_cells_has_the_players_of_smaller_ones(
+    store28: tuple[Game, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, path = store28
+    rules = find_game(str(path.with_name("queens4x7.toml")))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TTT4_STORE", str(path))
+    for store in (str(path), None):
+        with Roster(rules, store) as roster:
+            assert isinstance(roster.player("oracle:3", 1), LevelPlayer)
+            assert isinstance(roster.player("oracle", 1), OraclePlayer)
+            assert isinstance(roster.player("first", 1), FirstPlayer)
+            assert isinstance(roster.player("search:3", 1), LargeBoardPlayer)
+            assert roster.oracle().source == "store"
+            assert roster.oracle(live=True).source == "search"
+            met = meet(roster, ("oracle:9", "random"), 4, swap=True, seed=1)
+            assert not met.first.forfeits + met.second.forfeits
+            played = Match(rules)
+            for cell in (0, 1, 9):
+                played.play(played.to_move or "", cell)
+            review = review_match(roster.oracle(), played)
+            assert (review.exact, review.solvable) == (True, True)
+    monkeypatch.delenv("TTT4_STORE")
+    with Roster(rules, seconds=0.01) as roster:
+        for who in ("oracle:3", "search:3"):
+            assert isinstance(roster.player(who, 1), LargeBoardPlayer)
+        assert roster.oracle() is roster.oracle(live=True)
+        assert roster.oracle().estimates
+
+
+@pytest.mark.parametrize("name", ["4,7,4", "4,8,4"])
+def test_levels_on_boards_of_28_to_32_cells_choose_legal_moves(name: str) -> None:
+    with Roster(find_game(name), live=True) as roster:
+        for level in range(8):
+            player = roster.player(f"oracle:{level}", 1)
+            state = roster.rules.play(roster.rules.start(), 27)
+            assert player is not None
+            assert player.choose(state) in state.empty

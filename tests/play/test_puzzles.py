@@ -28,6 +28,7 @@ from play.puzzles import (
 )
 from solver.errors import BoardError, GameError, NotSettled
 from solver.games.board import Board
+from solver.games.lines import Game
 from solver.games.notation import parse_game
 
 SMALL = ["3,3,3", "3,3,3,misere", "3,4,3", "4,4,4"]
@@ -208,6 +209,16 @@ def test_a_game_without_puzzles_is_refused_with_what_was_looked_for(oracle_of: O
     assert (none.value.kind, none.value.exit_code) == ("no-puzzle", 1)
     with pytest.raises(NoPuzzle, match=r"^no draw puzzle of difficulty 5 in .* of game '3,3,3': try another seed, "):
         make_puzzle(oracle_of("3,3,3"), "a", outcome="draw", stars=5)
+
+
+def test_a_board_of_28_cells_has_puzzles_where_it_has_a_store(store28: tuple[Game, Path]) -> None:
+    game, path = store28
+    with Oracle(game, path) as oracle:
+        puzzle = make_puzzle(oracle, "a")
+        known = oracle.analysis(puzzle.board)
+        assert (known.exact, known.outcome) == (True, puzzle.outcome)
+    with pytest.raises(GameError, match="28 cells: puzzles of more than 27 cells need a store"):
+        make_puzzle(Oracle(game, live=True), "a")
 
 
 def test_a_board_too_large_to_be_settled_has_no_puzzles() -> None:

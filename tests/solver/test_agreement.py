@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from places import position_at
+from queens import queens
 from whole import WholeProof
 
 from solver.errors import SolversDisagree
 from solver.games.notation import parse_game
-from solver.games.position import Position
+from solver.games.position import Position, is_reachable
 from solver.index.places import UNREACHED
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
@@ -25,7 +26,9 @@ from solver.proof.check import check_all, check_sample
 from solver.proof.progress import silent
 from solver.proof.verify import verify_store
 from solver.search.alphabeta import AlphaBeta
+from solver.search.live import Search
 from solver.store.digests import content_digest
+from solver.store.scores import Scores
 from solver.store.store import Store
 from solver.sweep.layers import Chunk, Filled, Layer
 
@@ -252,3 +255,29 @@ def prove(proof: WholeProof) -> None:
     """Solve the game to its end."""
     for stage in proof.stages():
         list(stage.made)
+
+
+@pytest.mark.parametrize(
+    ("columns", "knights", "score"),
+    [(7, False, -20), pytest.param(8, True, -26, marks=pytest.mark.slow)],
+)
+def test_boards_of_28_and_32_cells_are_built_verified_and_answered(
+    columns: int, knights: bool, score: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solver.proof.proof.CHECKED_WHOLE", 1 << 40)
+    monkeypatch.setattr("solver.proof.witness._QUICK", 0.01)
+    game = queens(tmp_path, 4, columns, knights=knights)
+    assert game.cells == 4 * columns
+    report = build_store(game, tmp_path / "s", jobs=1)
+    assert report.manifest.score == score
+    verdict = verify_store(tmp_path / "s", game, jobs=1, sample=100)
+    assert report.summary.checked > verdict.places > 100_000
+    rng, plain = random.Random(columns), Search(game, symmetries(game), 60.0)
+    with Store(tmp_path / "s", game) as store:
+        scores = Scores(store)
+        for _ in range(200):
+            cells = rng.sample(range(game.cells), rng.randint(4, 9))
+            x, o = (sum(1 << cell for cell in cells[side::2]) for side in range(2))
+            position = Position(game, x, o)
+            if is_reachable(position):
+                assert scores.score(position) == plain.score(position)

@@ -1,6 +1,7 @@
 """Alpha-beta: exact scores, sound bounds, and shortcuts that change nothing but the effort."""
 
 import random
+from functools import cache
 
 import naive
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 
 from solver.games.notation import parse_game
 from solver.games.position import Position
-from solver.index.symmetry import symmetries
-from solver.search.alphabeta import AlphaBeta, search
+from solver.index.symmetry import image, symmetries
+from solver.search.alphabeta import _WORD_BITS, AlphaBeta, _key, search
+from solver.search.live import Search
 
 WINDOWED = ["4,4,4", "4,4,4,misere", "4,4,3", "4,4,3,misere", "3,3,3", "3,3,3,misere", "3,4,3", "3,4,3,misere"]
 
@@ -171,3 +173,40 @@ def test_a_finished_game_is_scored_without_a_search(name: str) -> None:
     for board in ended:
         assert solver.score(Position(solver.game, *naive.masks(board))) == naive.score(rules, board)
     assert solver.nodes == 0
+
+
+EDGES = ["3,9,5", "4,7,5", "1,31,6", "4,8,5"]
+"""Boards of 27, 28, 31 and 32 cells."""
+
+group_of = cache(symmetries)
+
+
+@pytest.mark.parametrize("name", EDGES)
+@given(st.randoms(use_true_random=False))
+def test_a_key_tells_every_cell_and_fits_into_a_word(name: str, rng: random.Random) -> None:
+    # Feature: 4x4-tic-tac-toe-ai, Property: two positions that are not equal by symmetry have different keys
+    game = parse_game(name)
+    marks = rng.choices(range(3), k=game.cells) if rng.randrange(4) else [rng.randrange(3)] * game.cells
+    own, their = (sum(1 << cell for cell, mark in enumerate(marks) if mark == side) for side in (1, 2))
+    one = AlphaBeta(game, [tuple(range(game.cells))], table_bits=2)
+    key = int(_key(own, their, one.memory))
+    assert [key // 3**cell % 3 for cell in range(game.cells)] == marks
+    assert 0 <= key < 1 << 63 - _WORD_BITS
+    group = group_of(game)
+    images = [(image(g, own), image(g, their)) for g in group]
+    smallest = min(int(_key(*each, one.memory)) for each in images)
+    assert int(_key(own, their, AlphaBeta(game, group, table_bits=2).memory)) == smallest
+
+
+@pytest.mark.parametrize("suffix", ["", ",misere"])
+@pytest.mark.parametrize("name", EDGES)
+def test_boards_of_27_to_32_cells_are_searched_as_plain_python_searches_them(name: str, suffix: str) -> None:
+    rules, shared = naive.Game.named(name + suffix), solver_of(name + suffix, table_bits=16)
+    plain, rng = Search(shared.game, group_of(shared.game), 60), random.Random(name)
+    seen = 0
+    while seen < 40:
+        board = naive.played(rules, rng.sample(range(rules.cells), rules.cells - rng.randint(4, 8)))
+        if not naive.over(rules, board):
+            position = Position(shared.game, *naive.masks(board))
+            assert shared.score(position) == plain.score(position), board
+            seen += 1

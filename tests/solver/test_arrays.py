@@ -293,3 +293,29 @@ def changed(path: Path, good: Path) -> Path:
 def test_a_store_whose_scores_do_not_follow_from_each_other_is_damaged(store3: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreDamaged, match="has its score"):
         _ = Positions("3,3,3", changed(tmp_path / "s.ttt4", store3)).score
+
+
+@pytest.mark.parametrize("cells", [27, 28, 31, 32])
+def test_a_walk_on_the_last_cells_of_a_large_board_meets_what_games_on_these_cells_meet(cells: int) -> None:
+    game, last = grid(1, cells, 3), range(cells - 5, cells)
+
+    def on_the_last(ply: int, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+        return np.tile(np.isin(np.arange(cells), last), (len(x), 1))
+
+    met = walk(kernel_lines(game), 1000, on_the_last)
+    small = naive.Game(1, 5, 3)
+    boards = {board for board in naive.reachable(small) if naive.completer(small, board) is None}
+    rows = list(zip(met.x.tolist(), met.o.tolist(), strict=True))
+    assert sorted(rows) == sorted(naive.masks("." * (cells - 5) + board) for board in boards)
+    for row, (x, o) in enumerate(rows):
+        for cell in last:
+            child = met.child[row, cell]
+            if child >= 0:
+                x_after, o_after, _ = game.after(x, o, cell)
+                assert rows[child] == (x_after, o_after)
+
+
+@pytest.mark.parametrize("name", ["4,7,4", "4,8,4", "3,11,4"])
+def test_boards_of_28_cells_and_more_have_too_many_positions_for_arrays(name: str) -> None:
+    with pytest.raises(TooLarge, match="positions"):
+        Positions(name)

@@ -5,10 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from solver.engine.live import LiveEngine
 from solver.errors import BoardError, GameError, Ttt4Error
 from solver.games.board import require_solvable
-from solver.games.lines import SOLVABLE_CELLS, Game, grid
+from solver.games.lines import SETTLED_CELLS, SOLVABLE_CELLS, Game, grid
 from solver.games.notation import parse_game
+from solver.kinds import kind_of
+from solver.search.live import Search
 
 SIZES = [(m, n, k) for m in range(1, 7) for n in range(1, 7) for k in range(1, max(m, n) + 1)]
 
@@ -112,13 +115,25 @@ def test_lines_longer_than_the_board_are_refused_and_the_longest_is_named(text: 
 
 
 def test_a_game_too_large_to_solve_exists_but_is_refused_to_the_solvers() -> None:
-    with pytest.raises(GameError, match=r"'9,9,5' has 81 cells.*27 cells"):
+    with pytest.raises(GameError, match=r"'9,9,5' has 81 cells.*at most 32 cells"):
         require_solvable(parse_game("9,9,5"))
-    with pytest.raises(GameError, match="28 cells"):
-        require_solvable(parse_game("2,14,3"))
+    with pytest.raises(GameError, match="33 cells"):
+        require_solvable(parse_game("3,11,3"))
     require_solvable(parse_game("5,5,5"))
-    require_solvable(parse_game("3,9,3"))
-    assert grid(3, 9, 3).cells == SOLVABLE_CELLS
+    require_solvable(parse_game("4,8,4"))
+    assert grid(4, 8, 4).cells == SOLVABLE_CELLS
+
+
+def test_boards_of_more_than_27_cells_are_estimated_where_there_is_no_store() -> None:
+    for name, cells, source in (("3,9,3", SETTLED_CELLS, Search), ("2,14,3", SETTLED_CELLS + 1, LiveEngine)):
+        game = parse_game(name)
+        assert game.cells == cells
+        assert isinstance(kind_of(game).search(game, (tuple(range(cells)),), 1.0), source)
+
+
+def test_a_build_s_witness_searches_plainly_however_large_the_board() -> None:
+    game = parse_game("4,8,4")
+    assert isinstance(kind_of(game).witness(game, (tuple(range(32)),), 1.0), Search)
 
 
 @given(st.text(max_size=20))

@@ -12,7 +12,8 @@ from solver.errors import TooLarge
 from solver.games.notation import parse_game
 from solver.index.symmetry import image, symmetries
 from solver.proof.build import build_store
-from solver.proof.plan import Plan, available_memory, plan_build
+from solver.proof.plan import LARGEST_STORE, Plan, available_memory, plan_build, require_storable
+from solver.store.sealed import _MOST_PAGES
 from solver.store.store import Store
 from solver.sweep.halves import all_halves, kernel_game
 from solver.sweep.layers import page_sizes
@@ -84,3 +85,21 @@ def test_a_store_is_not_verified_where_memory_is_short(store3: Path, monkeypatch
 
 def test_the_memory_that_is_free_is_no_more_than_there_is() -> None:
     assert 1 << 26 < available_memory() < 1 << 50
+
+
+def test_a_store_that_may_be_larger_than_any_that_is_read_is_refused_with_the_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = parse_game("4,8,4")
+    most = LARGEST_STORE * 5 + 4
+    require_storable(game, Plan(most, most, most, 0, 32, 1))
+    with pytest.raises(TooLarge, match=r"'4,8,4' has 5,497,558,138,885 places to store: .* 1,099\.5 GB"):
+        require_storable(game, Plan(most + 1, most + 1, most + 1, 0, 32, 1))
+    monkeypatch.setattr("solver.proof.plan.LARGEST_STORE", 10)
+    with pytest.raises(TooLarge, match="choose a smaller board"):
+        build_store(parse_game("3,4,3"), tmp_path / "s", jobs=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_as_large_as_may_be_built_can_be_read() -> None:
+    assert _MOST_PAGES * 4096 >= LARGEST_STORE

@@ -20,12 +20,12 @@ from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, S
 from solver.games.board_text import parse
 from solver.games.lines import Game, grid
 from solver.games.position import Position, is_reachable
-from solver.index.places import UNREACHED, Index, page_size
+from solver.index.places import UNREACHED, Half, Index, page_size
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
 from solver.store.digests import content_digest
 from solver.store.manifest import Manifest, Ply, digest_of_layers
-from solver.store.record import new_digest, pack
+from solver.store.record import new_digest, pack, record_key, unpack
 from solver.store.scores import Scores
 from solver.store.store import Store
 from solver.store.writer import StoreWriter
@@ -378,3 +378,44 @@ def test_a_manifest_gives_back_its_game_holes_and_all_but_not_what_was_typed_for
     again = Manifest.from_json(manifest.to_json())
     assert again == manifest
     assert again.game.notation == "odd"
+
+
+def test_a_half_with_cell_32_keeps_its_place_in_key_and_record() -> None:
+    for halves in ([0x7FFFFFFF, 0x80000000, 0xFFFFFFFF], [1 << 27, 1 << 28, 1 << 31]):
+        record = pack(30, [Half(half) for half in halves], bytes(range(6)))
+        assert record.key == bytes([30]) + halves[-1].to_bytes(4, "big")
+        assert [half for half, _ in unpack(record.key, record.value, 2)] == halves
+        keys = [record_key(30, Half(half)) for half in halves]
+        assert keys == sorted(keys)
+
+
+def test_pages_beyond_64_gigabytes_are_found(tmp_path: Path, store3: Path) -> None:
+    path, far = tmp_path / "far.ttt4", (1 << 24) + 5
+    with lmdb.open(str(store3), subdir=False, readonly=True, lock=False) as file:
+        size, count = file.stat()["psize"], file.info()["last_pgno"] + 1
+    pages = [store3.read_bytes()[at * size : (at + 1) * size] for at in range(count)]
+    newest = max(range(2), key=lambda meta: int.from_bytes(pages[meta][144:152], "little"))
+    root = int.from_bytes(pages[newest][128:136], "little")
+    pages[newest] = pages[newest][:128] + far.to_bytes(8, "little") + pages[newest][136:]
+    sums = [zlib.crc32(page).to_bytes(4, "big") for page in (*pages, bytes(size), pages[root])]
+    seal = b"".join(sums[:count]) + sums[count] * (far - count) + sums[-1] + size.to_bytes(4, "big")
+    with open(path, "wb") as file:
+        file.write(b"".join(pages))
+        file.seek(far * size)
+        file.write(pages[root] + seal + zlib.crc32(seal).to_bytes(4, "big"))
+    with Store(store3) as near, Store(path) as other:
+        assert other.manifest == near.manifest
+        assert list(other.records()) == list(near.records())
+
+
+def test_a_manifest_may_name_a_board_of_32_cells_and_none_of_33(store3: Path) -> None:
+    with Store(store3) as store:
+        manifest = store.manifest
+    for rows, columns in ((4, 8), (3, 11)):
+        game = grid(rows, columns, 3)
+        written = manifest._replace(game=game, symmetries=(tuple(range(game.cells)),)).to_json()
+        if game.cells == 32:
+            assert Manifest.from_json(written).game == game
+        else:
+            with pytest.raises(ValueError, match="no size that a store can have"):
+                Manifest.from_json(written)

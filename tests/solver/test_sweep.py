@@ -9,12 +9,14 @@ import naive
 import numpy as np
 import pytest
 
+from solver.errors import SolversDisagree
+from solver.games.lines import grid
 from solver.games.notation import parse_game
 from solver.games.position import Position
 from solver.index.places import page_size
 from solver.index.symmetry import image, symmetries
 from solver.sweep import layers as sweep
-from solver.sweep.halves import all_halves, children, kernel_game
+from solver.sweep.halves import all_halves, canonical_sets, children, kernel_game, layer_halves, set_counts
 
 
 def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dict[Any, bytes]:
@@ -174,3 +176,37 @@ def test_a_score_is_the_best_of_the_negated_scores_of_its_children(solved: Calla
             if not position.over:
                 best = max(-game.value(position.play(cell)) for cell in position.legal)
                 assert game.value(position) == best
+
+
+@pytest.mark.parametrize("name", ["3,9,3", "4,7,4", "1,31,3", "4,8,4"])
+def test_halves_of_27_to_32_cells_are_the_sets_that_no_symmetry_makes_smaller(name: str) -> None:
+    game = parse_game(name)
+    group = symmetries(game)
+    prepared = kernel_game(game, group)
+    counts = set_counts(prepared)
+    for size in range(4):
+        every = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), size)]
+        smallest = sorted(x for x in every if min(image(g, x) for g in group) == x)
+        assert canonical_sets(prepared, size, counts[size]).tolist() == smallest
+        alone = kernel_game(game, [tuple(range(game.cells))])
+        assert canonical_sets(alone, size, len(every)).tolist() == sorted(every)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1])
+def test_a_number_of_sets_that_burnside_s_lemma_does_not_count_is_noticed(wrong: int) -> None:
+    prepared = kernel_game(grid(4, 4, 4), symmetries(grid(4, 4, 4)))
+    count = set_counts(prepared)[8]
+    assert len(canonical_sets(prepared, 8, count)) == count
+    with pytest.raises(SolversDisagree, match=r"found (more than )?[\d,]+ sets of 8 cells"):
+        canonical_sets(prepared, 8, count + wrong)
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "4,4,4", "3,4,3,misere", "3,3,1", "2,5,2"])
+def test_a_layer_s_halves_can_be_had_alone(name: str) -> None:
+    game = parse_game(name)
+    prepared = kernel_game(game, symmetries(game))
+    counts = set_counts(prepared)
+    for x_count, halves in enumerate(all_halves(prepared)):
+        alone = layer_halves(prepared, x_count, counts)
+        assert alone.open.tolist() == halves.open.tolist()
+        assert alone.finished.tolist() == halves.finished.tolist()
