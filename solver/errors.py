@@ -102,3 +102,29 @@ class TooLarge(Ttt4Error):
     """This machine lacks the memory or disk space that solving a game takes."""
 
     kind = "too-large"
+
+
+class ScratchError(Ttt4Error):
+    """The folder of an unfinished build, or the cluster that works on it, cannot be used."""
+
+    kind = "scratch-unusable"
+
+
+class PagesDamaged(ScratchError):
+    """The pages that a task has put on a shelf are not as they were, or are gone."""
+
+    def __init__(self, layer: int, number: int) -> None:
+        """Name the task: its layer and its number there."""
+        super().__init__(layer, number)
+        self.layer = layer
+        self.number = number
+
+    def __str__(self) -> str:
+        return f"the pages of task {self.number} of layer {self.layer} are damaged or gone"
+
+
+class RecordsDamaged(PagesDamaged):
+    """The records that a task has kept are not as they were, or are gone."""
+
+    def __str__(self) -> str:
+        return f"the records of task {self.number} of layer {self.layer} are damaged or gone"

@@ -2,10 +2,13 @@
 
 import errno
 import os
+import re
 import stat
 import time
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 LARGEST_BYTES = 1 << 20
 
@@ -35,15 +38,30 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     clear_temporaries(path, older=_ABANDONED)
+    with writing_whole(path) as file:
+        file.write(content)
+        file.flush()
+        with suppress(OSError):
+            os.fchmod(file.fileno(), stat.S_IMODE(os.stat(path).st_mode))
+
+
+@contextmanager
+def writing_whole(path: str | os.PathLike[str], *, sync: bool = True) -> Iterator[BinaryIO]:
+    """Open a file beside `path`, which is given that name at the end; an exception leaves what was there.
+
+    Without `sync`, a power failure may leave a file that is not as it was written.
+    """
     temporary = temporary_path(path)
     try:
         with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            with suppress(OSError):
-                os.fchmod(file.fileno(), stat.S_IMODE(os.stat(path).st_mode))
-            os.fsync(file.fileno())
-        replace_file(temporary, path)
+            yield file
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        if sync:
+            replace_file(temporary, path)
+        else:
+            os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
@@ -59,13 +77,16 @@ def temporary_path(path: str | os.PathLike[str]) -> str:
 def clear_temporaries(path: str | os.PathLike[str], older: float = 0.0) -> None:
     """Delete the files, older than so many seconds, that killed writers of a file left under temporary names."""
     folder, name = os.path.split(os.path.abspath(path))
-    start = _start(name)
     with suppress(OSError):
         for entry in os.scandir(folder):
-            middle = entry.name[len(start) : -len(_TEMPORARY)]
-            ours = entry.name == f"{start}{middle}{_TEMPORARY}" and len(middle) == 16
-            if ours and set(middle) <= set("0123456789abcdef") and entry.stat().st_mtime <= time.time() - older:
+            ours = entry.name.startswith(_start(name)) and is_temporary(entry.name)
+            if ours and entry.stat().st_mtime <= time.time() - older:
                 os.unlink(entry.path)
+
+
+def is_temporary(name: str) -> bool:
+    """Tell whether `temporary_path` makes such names."""
+    return bool(_OURS.fullmatch(name))
 
 
 def replace_file(new: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
@@ -85,5 +106,6 @@ def _start(name: str) -> str:
 
 
 _TEMPORARY = ".ttt4-new"
+_OURS = re.compile(r"\.[0-9a-f]{8}\.[0-9a-f]{16}" + re.escape(_TEMPORARY))
 _ABANDONED = 60.0
 """A temporary file that is older, in seconds, was left by a writer that was killed."""

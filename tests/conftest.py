@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from queens import queens
-from whole import WholeProof
+from whole import whole
 
 from solver.games.lines import Game, grid
 from solver.games.notation import parse_game
@@ -24,9 +24,8 @@ from solver.games.position import Position
 from solver.index.places import Index, rank
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
-from solver.proof.progress import silent
 from solver.proof.proof import Summary
-from solver.sweep.layers import Pages
+from solver.sweep.layers import Filled, Pages
 
 # A shell that runs the tests in the background ignores SIGINT for them, and then for every command that they interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -77,15 +76,18 @@ class Solved:
 def _solved(name: str, sample: int | None = None) -> Solved:
     game = parse_game(name)
     group = symmetries(game)
-    proof: WholeProof = WholeProof(game, group, lambda filled: filled, jobs=1, sample=sample, on_progress=silent)
-    chunks = [filled for stage in proof.stages() for filled in stage.made]
-    filled = sorted((pages for both in chunks for pages in both if pages), key=lambda pages: pages.empty)
+    layers, summary = whole(game, group, both_pages, sample=sample)
+    filled = sorted((pages for layer in layers for both in layer for pages in both), key=lambda pages: pages.empty)
     page = {
         (pages.empty, half): scores
         for pages in filled
         for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True)
     }
-    return Solved(game, Index(game, group), proof.summary, filled, page)
+    return Solved(game, Index(game, group), summary, filled, page)
+
+
+def both_pages(filled: Filled) -> list[Pages]:
+    return [pages for pages in filled if pages]
 
 
 @pytest.fixture(scope="session")

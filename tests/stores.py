@@ -2,16 +2,23 @@
 
 import json
 import random
+import shutil
 import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import lmdb
 import pytest
 
 from solver.games.board import BoardGame
+from solver.kinds import kind_of
 from solver.proof.build import build_store
-from solver.store.journal import Journal
+from solver.proof.crew import threads
+from solver.proof.progress import silent
+from solver.proof.proof import StoredPages, Summary, Task
+from solver.scratch.tasks import TaskFiles
 
 
 def seal_anew(path: Path) -> None:
@@ -30,19 +37,64 @@ def sealed(content: bytes, size: int) -> bytes:
     return pages + sums + zlib.crc32(sums).to_bytes(4, "big")
 
 
-def break_off(game: BoardGame[Any], path: Path, layers: int, patch: pytest.MonkeyPatch) -> None:
-    """Build until so many layers are whole, and leave the rest."""
-    ending = Journal.end_layer
+def tasks_of(game: BoardGame[Any]) -> list[tuple[int, int]]:
+    """The tasks of a game, by layer and number in it, in the order in which they are done."""
+    kind = kind_of(game)
+    with threads(1) as crew:
+        proof = kind.proof(game, kind.symmetries(game), None, crew=crew, on_progress=silent)
+        return [(task.layer, task.number) for layer in proof.layers() for task in layer.tasks]
 
-    def end(self: Journal, number: int, summary: dict[str, Any]) -> None:
-        ending(self, number, summary)
-        if len(self.layers) == layers:
-            raise KeyboardInterrupt
 
-    with patch.context() as patched:
-        patched.setattr(Journal, "end_layer", end)
+def whole_layers(game: BoardGame[Any]) -> list[int]:
+    """How many tasks are done when one layer is whole, when two are, and so on."""
+    layers = [layer for layer, _ in tasks_of(game)]
+    return [i + 1 for i in range(len(layers)) if i + 1 == len(layers) or layers[i] != layers[i + 1]]
+
+
+def break_off(game: BoardGame[Any], path: Path, tasks: int, *, jobs: int = 2, **options: Any) -> None:
+    """Build until so many more tasks are done, and leave the rest."""
+    keep, lock, begun = TaskFiles.keep, Lock(), 0
+
+    def keeping(self: TaskFiles, task: Task, summary: Summary, pages: Iterator[StoredPages]) -> None:
+        nonlocal begun
+        with lock:
+            begun += 1
+            if begun > tasks:
+                raise KeyboardInterrupt
+        keep(self, task, summary, pages)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(TaskFiles, "keep", keeping)
+        patched.setattr("solver.proof.build.StoreWriter", raising(KeyboardInterrupt))  # if all tasks are done
         with pytest.raises(KeyboardInterrupt):
-            build_store(game, path, jobs=2)
+            build_store(game, path, jobs=jobs, **options)
+
+
+def raising(error: type[BaseException]) -> Callable[..., Any]:
+    """A function that does nothing but raise."""
+
+    def function(*arguments: Any, **options: Any) -> None:
+        raise error
+
+    return function
+
+
+def done_in(folder: Path) -> set[tuple[int, int]]:
+    """The tasks that are done, as the names of a journal's files say."""
+    return {(int(file.name[:2]), int(file.name[3:9])) for file in folder.glob("*.done")}
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """The files of a folder: what they are called, and what they hold."""
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+def write_folder(folder: Path, files: dict[str, bytes]) -> None:
+    """Make a folder with these files, and no others."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
 
 
 def with_a_flipped_bit(content: bytes, where: float) -> bytes:
@@ -52,16 +104,66 @@ def with_a_flipped_bit(content: bytes, where: float) -> bytes:
     return bytes(changed)
 
 
-def damaged_journal(good: bytes, damage: str, rng: random.Random) -> bytes:
-    """A journal that is cut, altered behind its head, or longer than it was."""
-    bad, head = bytearray(good), 9 + int.from_bytes(good[:4])
-    if damage == "cut":
-        del bad[rng.randrange(len(bad)) :]
-    elif damage == "altered":
-        bad[rng.randrange(head, len(bad))] ^= 1 << rng.randrange(8)
+DAMAGES = ["altered", "cut", "longer", "emptied", "removed"]
+
+
+def damage_one(folder: Path, damage: str, rng: random.Random, kinds: str = "records done pages") -> str:
+    """Damage a random file of a journal's tasks, and return its name."""
+    files = sorted(file for file in folder.iterdir() if file.suffix and file.suffix[1:] in kinds.split())
+    file = rng.choice(files)
+    content = bytearray(file.read_bytes())
+    if damage == "altered" and content:
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    elif damage == "cut":
+        del content[rng.randrange(len(content)) if content else 0 :]
+    elif damage == "longer":
+        content += rng.randbytes(rng.randrange(1, 200))
     else:
-        bad += rng.randbytes(rng.randrange(1, 200))
-    return bytes(bad)
+        content.clear()
+    if damage == "removed":
+        file.unlink()
+    else:
+        file.write_bytes(content)
+    return file.name
+
+
+def entries(records: bytes) -> list[tuple[bytes, bytes]]:
+    """The keys and values in a `.records` file, by nothing but what its documentation says."""
+    found, at = [], 0
+    while at < len(records):
+        length = int.from_bytes(records[at : at + 4], "big")
+        found.append((records[at + 4 : at + 9], records[at + 9 : at + 9 + length]))
+        at += 9 + length
+    assert at == len(records)
+    return found
+
+
+def written(found: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """A `.records` file with such entries."""
+    return b"".join(len(value).to_bytes(4, "big") + key + value for key, value in found)
+
+
+def signed(name: bytes, body: bytes) -> bytes:
+    """A body behind its checksum."""
+    return zlib.crc32(name + body).to_bytes(4, "big") + body
+
+
+def alter_record(folder: Path, layer: int, change: Callable[[bytes, bytearray], object]) -> None:
+    """Change the content of the first record of a layer as if it had been kept so: with the right checksum and size."""
+    file = next(file for file in sorted(folder.glob(f"{layer:02}.*.records")) if file.stat().st_size)
+    (key, value), *others = entries(file.read_bytes())
+    body = bytearray(zlib.decompress(value[4:]))
+    before = bytes(body)
+    change(key, body)
+    assert body != before
+    file.write_bytes(written([(key, signed(key, zlib.compress(bytes(body), 6))), *others]))
+    alter_done(file.with_suffix(".done"), lambda fields: fields | {"bytes": file.stat().st_size})
+
+
+def alter_done(file: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change what a `.done` file says, with the right checksum."""
+    fields = json.loads(file.read_bytes()[4:])
+    file.write_bytes(signed(file.name.encode(), json.dumps(change(fields)).encode()))
 
 
 class Decoded:

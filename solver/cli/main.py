@@ -2,8 +2,10 @@
 
 import json
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,9 +19,13 @@ from solver.games.board import DEFAULT_GAME, BoardGame, cells_of
 from solver.games.lines import Game, lines_only
 from solver.games.score import MARGIN
 from solver.proof.progress import Progress
+from solver.scratch.folder import LocalFolder
 from solver.store.digests import compared, published_digest
 from solver.store.manifest import Manifest
 from solver.store.store import Store
+
+if TYPE_CHECKING:
+    from solver.proof.crew import Crew
 
 jobs_option = click.option(
     "--jobs",
@@ -39,16 +45,31 @@ def main() -> None:
     """
 
 
+scratch_option = click.option(
+    "--scratch",
+    metavar="FOLDER",
+    help="Keep unfinished work there, and pages that memory has no room for: a folder, or an object store such as "
+    "s3://bucket/ttt4. Without it, beside the store.",
+)
+
+
 @main.command()
 @game_option
 @store_option
 @jobs_option
 @click.option("--force", is_flag=True, help="Rebuild a store that is there, or one that is damaged.")
+@scratch_option
+@click.option("--cluster", metavar="ADDRESS", help="Let the workers of a dask scheduler do the work: tls://host:8786.")
+@click.option("--unencrypted", is_flag=True, help="Use a scheduler on another machine without TLS.")
 @command_errors
-def build(game: BoardGame[Any], store: str | None, jobs: int, force: bool) -> None:
+def build(
+    game: BoardGame[Any], store: str | None, jobs: int, force: bool, scratch: str | None, cluster: str | None,
+    unencrypted: bool,
+) -> None:  # fmt: skip
     """Solve a game with two independent solvers, and write its store if they agree.
 
-    An existing store is reused. After an interruption, the same command resumes the build.
+    An existing store is reused. After an interruption, the same command resumes the build. `ttt4-solve plan` says
+    beforehand what a build takes.
     """
     named = store_path(game, store)
     path = os.path.realpath(named)
@@ -59,15 +80,18 @@ def build(game: BoardGame[Any], store: str | None, jobs: int, force: bool) -> No
         return
     if os.path.islink(named):
         click.echo(f"{named} is a link: building {path}", err=True)
-    from solver.proof.build import build_store
+    from solver.proof.build import build_store, scratch_folder
 
     line = ProgressLine()
     try:
-        report = build_store(game, path, jobs=jobs, on_progress=line)
+        crew = None if cluster is None else _cluster(cluster, unencrypted, line)
+        report = build_store(game, path, jobs=jobs, scratch=scratch, crew=crew, on_progress=line)
     except KeyboardInterrupt:
         line.clear()
-        if os.path.exists(partial_path(path)):
-            click.echo(f"Solved layers are kept in {partial_path(path)}: the same command resumes.", err=True)
+        folder = scratch_folder(game, scratch) if scratch else LocalFolder(partial_path(path))
+        with suppress(OSError, Ttt4Error):
+            if folder and any(name.endswith(".done") for name in folder.sizes()):
+                click.echo(f"What is solved is kept in {folder.url}: the same command resumes.", err=True)
         raise
     finally:
         line.clear()
@@ -75,10 +99,49 @@ def build(game: BoardGame[Any], store: str | None, jobs: int, force: bool) -> No
         click.echo(f"{name:12} {value}")
 
 
+def _cluster(address: str, unencrypted: bool, line: ProgressLine) -> "Callable[[], Crew]":
+    """Return what connects to a cluster, once the build needs it; refuse at once what is no safe address."""
+    from solver.proof.cluster import DaskCrew, require_safe
+
+    require_safe(address, unencrypted=unencrypted)
+
+    def connected() -> "Crew":
+        crew = DaskCrew(address, unencrypted=unencrypted)
+        line(Progress("solving", note=f"{crew.detail()}; watch them at {crew.dashboard}"))
+        return crew
+
+    return connected
+
+
+@main.command()
+@game_option
+@store_option
+@scratch_option
+@jobs_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@command_errors
+def plan(game: BoardGame[Any], store: str | None, scratch: str | None, jobs: int, as_json: bool) -> None:
+    """Say what a build would take, and where it fits: memory, disk and time."""
+    from solver.proof.outlook import outlook
+
+    line = ProgressLine()
+    try:
+        found = outlook(game, store_path(game, store), scratch, jobs, line)
+    finally:
+        line.clear()
+    if as_json:
+        click.echo(json.dumps(found.as_dict()))
+        return
+    for each in found.in_words():
+        click.echo(each)
+
+
 @main.command()
 @game_option
 @store_option
 @jobs_option
+@click.option("--scratch", type=click.Path(file_okay=False), metavar="FOLDER",
+              help="Keep pages there that memory has no room for.")  # fmt: skip
 @click.option(
     "--sample",
     type=click.IntRange(0),
@@ -86,14 +149,14 @@ def build(game: BoardGame[Any], store: str | None, jobs: int, force: bool) -> No
     metavar="N",
 )
 @command_errors
-def verify(game: BoardGame[Any], store: str | None, jobs: int, sample: int | None) -> None:
+def verify(game: BoardGame[Any], store: str | None, jobs: int, scratch: str | None, sample: int | None) -> None:
     """Prove a store: its structure, checksums, counts and every score, by solving the game again."""
     path = find_store(game, store)
     from solver.proof.verify import verify_store
 
     line = ProgressLine()
     try:
-        verdict = verify_store(path, game, jobs=jobs, sample=sample, on_progress=line)
+        verdict = verify_store(path, game, jobs=jobs, scratch=scratch, sample=sample, on_progress=line)
     finally:
         line.clear()
     for name, value in verdict.facts():

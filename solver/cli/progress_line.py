@@ -68,6 +68,8 @@ def _describe(progress: Progress, done: int, seconds: float) -> str:
     rate = done / seconds if seconds > 0 else 0.0
     speed = f"{rate / 1e6:.1f} million/s" if rate >= _FAST else f"{rate:,.0f}/s"
     where = f"{progress.phase} [{bar:20}] {share:4.0%}  ply {progress.ply:2}"
+    if progress.detail:
+        where += f"  {progress.detail}"
     if done < _FORESEEN * progress.total:
         return f"{where}  {speed}"[:79]
     left = duration((progress.total - progress.done) / (done / seconds))

@@ -7,8 +7,7 @@ a C program of its own that any position can be given to.
 """
 
 import random
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from queue import SimpleQueue
 from threading import Lock
 from typing import Any, NamedTuple
@@ -22,9 +21,21 @@ from solver.games.board import cells_of
 from solver.games.duel import Duel, movers
 from solver.index.places import UNREACHED
 from solver.index.symmetry import Symmetry
+from solver.proof.crew import Crew
 from solver.proof.plan import Plan
 from solver.proof.progress import Progress
-from solver.proof.proof import EMPTY_BOARD_LIMIT, Clock, Made, Proof, Solved, StoredPages, Summary, Use
+from solver.proof.proof import (
+    EMPTY_BOARD_LIMIT,
+    Clock,
+    Made,
+    Proof,
+    StoredPages,
+    Summary,
+    Task,
+    UnpackedPages,
+    Use,
+    Work,
+)
 
 _TABLE_BITS = 22
 """The size of the table that all searches share: 80 MB."""
@@ -41,7 +52,14 @@ _CHECKED = 4
 _SECONDS_A_SEARCH = {25: 0.01, 30: 0.05, 36: 0.7}
 """About how long one search takes, by the number of cells."""
 
-_SETS_A_CHUNK = 8
+_SETS_A_TASK = 8
+
+
+class Chunk(NamedTuple):
+    """Some consecutive filled sets of a layer."""
+
+    start: int
+    stop: int
 
 
 class BookLayer:
@@ -57,19 +75,15 @@ class BookLayer:
         """For each filled set, its positions: Red's tiles and Green's."""
         for x, o in sorted(reached):
             self.members[self.row[x | o]].append((x, o))
-
-
-class Chunk(NamedTuple):
-    """Some consecutive filled sets of a layer."""
-
-    start: int
-    stop: int
+        starts = range(0, len(self.filled), _SETS_A_TASK)
+        chunks = [Chunk(start, min(start + _SETS_A_TASK, len(self.filled))) for start in starts]
+        self.tasks = [Task(tiles, i, chunk) for i, chunk in enumerate(chunks)]
 
 
 class BookProof(Proof[Made]):
     """Find the margins of all positions of a book."""
 
-    def __init__(self, game: Duel, group: tuple[Symmetry, ...], use: Use[Made], *, jobs: int, **options: Any) -> None:
+    def __init__(self, game: Duel, group: tuple[Symmetry, ...], use: Use[Made], *, crew: Crew, **options: Any) -> None:
         """Plan the work: `plan` then says what it needs."""
         self._rules, self._group = game, group
         self._index = DuelIndex(game, group)
@@ -77,12 +91,12 @@ class BookProof(Proof[Made]):
         places = sum(layer.scores.size for layer in self._layers)
         self._to_search, self._done = sum(map(len, self._layers[-1].members)), 0
         rate = places / (self._to_search * min(t for cells, t in _SECONDS_A_SEARCH.items() if cells >= game.cells) + 1)
-        plan = Plan(places, places, places, 20 << _TABLE_BITS, 0, jobs, max(1, int(rate)), 1)
+        plan = Plan(places, places, places, 20 << _TABLE_BITS, 0, 0, crew.hands, max(1, int(rate)), 1)
         if options.pop("sample", None) is not None:
             raise GameError(
                 f"{game.name} is too large for a sample: its store is a book, all of which is searched again"
             )
-        super().__init__(plan, use, jobs=jobs, sample=0, **options)
+        super().__init__(plan, use, crew=crew, sample=0, **options)
         self._searches: SimpleQueue[DuelSearch] = SimpleQueue()
         self._reporting = Lock()
 
@@ -91,22 +105,23 @@ class BookProof(Proof[Made]):
         """The positions that are searched, by filled set: Red's tiles and Green's."""
         return self._layers[-1].members
 
-    def layers(self, pool: ThreadPoolExecutor, before: Solved | None) -> Iterator[BookLayer]:
-        """Yield the layers, those of the fullest boards first."""
+    def work(self) -> Work:
+        """Return what tasks do."""
+        return self
+
+    def layers(self) -> list[BookLayer]:
+        """Return the layers, those of the fullest boards first."""
         first = DuelSearch(self._rules.neighbours, self._group, table_bits=_TABLE_BITS)
-        for _ in range(self.jobs):
+        for _ in range(self.crew.hands):
             self._searches.put(first.beside())
-        if before:
-            self._restore(self._layers[before.number], before)
-        yield from reversed(self._layers[: before.number if before else len(self._layers)])
+        return self._layers[::-1]
 
-    def chunks(self, layer: BookLayer) -> Iterator[Chunk]:
-        """Yield the layer in chunks."""
-        for start in range(0, len(layer.filled), _SETS_A_CHUNK):
-            yield Chunk(start, min(start + _SETS_A_CHUNK, len(layer.filled)))
+    def begin(self, layer: BookLayer, above: BookLayer | None, *, wanted: bool) -> None:
+        """Do nothing: all layers are in memory."""
 
-    def fill(self, layer: BookLayer, chunk: Chunk, summary: Summary, clock: Clock) -> StoredPages:
-        """Find the margins of some filled sets' positions, by search or from their children, and count them."""
+    def make(self, layer: BookLayer, task: Task, summary: Summary, clock: Clock) -> Iterator[StoredPages]:
+        """Find the margins of some filled sets' positions, by search or from their children; count and yield them."""
+        chunk = task.part
         deepest = layer.number == len(self._layers) - 1
         counts = np.zeros(6, np.int64)
         for row in range(chunk.start, chunk.stop):
@@ -127,7 +142,8 @@ class BookProof(Proof[Made]):
         if layer.number == 0:
             summary.score = int(scores[0, 0])
         numbers = np.array([first_page(filled) for filled in layer.filled[chunk.start : chunk.stop].tolist()], np.int64)
-        return StoredPages(self._rules.cells - layer.number, numbers, scores)
+        yield StoredPages(self._rules.cells - layer.number, numbers, scores)
+        clock.spent("write")
 
     def search_empty_board(self) -> str:
         """Search the empty board with an empty table, and return in words what that took."""
@@ -196,14 +212,13 @@ class BookProof(Proof[Made]):
         places = self._index.copies(x | o, movers(x, o)[0])
         return places, len(self._group) // places.count(places[0])
 
-    def _restore(self, layer: BookLayer, before: Solved) -> None:
-        """Take the scores of a layer that an earlier build has kept."""
-        at = 0
-        for part in before.parts:
-            numbers, scores = part()
+    def restore(self, layer: BookLayer, task: Task, kept: Iterable[UnpackedPages]) -> None:
+        """Take the scores of some filled sets as they were kept."""
+        at = task.part.start
+        for numbers, scores in kept:
             if [first_page(filled) for filled in layer.filled[at : at + len(numbers)].tolist()] != numbers:
-                raise SolversDisagree("the journal has other pages than the game")
+                raise SolversDisagree("the records that were kept have other pages than the game")
             layer.scores[at : at + len(numbers)] = scores
             at += len(numbers)
-        if at != len(layer.filled):
-            raise SolversDisagree("the journal lacks pages of the game")
+        if at != task.part.stop:
+            raise SolversDisagree("the records that were kept lack pages of the game")

@@ -5,11 +5,9 @@ itself, and are in the table.
 """
 
 import random
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from queue import SimpleQueue
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -21,9 +19,23 @@ from solver.errors import SolversDisagree
 from solver.games.duel import Duel
 from solver.index.places import UNREACHED
 from solver.index.symmetry import Symmetry, orbit_counts
+from solver.proof.crew import Crew
 from solver.proof.plan import Plan
 from solver.proof.progress import Progress
-from solver.proof.proof import EMPTY_BOARD_LIMIT, NODE_LIMIT, Clock, Made, Proof, Solved, StoredPages, Summary, Use
+from solver.proof.proof import (
+    EMPTY_BOARD_LIMIT,
+    NODE_LIMIT,
+    Clock,
+    Made,
+    Proof,
+    StoredPages,
+    Summary,
+    Task,
+    UnpackedPages,
+    Use,
+    Work,
+    sample_of,
+)
 
 _PLACES_A_SECOND = 60_000_000
 """About how many places one core of a 2.5 GHz Xeon fills, counts and packs in a second."""
@@ -32,41 +44,60 @@ _PLACES_PER_BYTE = 20
 """About how many places a store packs into a byte: most are never reached."""
 
 
-class DuelProof(Proof[Made]):
-    """Solve the duel on one board with both solvers."""
+@dataclass
+class Held:
+    """A layer, its tasks, and the layer whose scores its own follow from. All are in memory."""
 
-    def __init__(self, game: Duel, group: tuple[Symmetry, ...], use: Use[Made], *, jobs: int, **options: Any) -> None:
+    number: int
+    ply: int
+    tasks: list[Task]
+    layer: Layer
+    following: Layer | None = None
+
+
+class DuelProof(Proof[Made]):
+    """Solve the duel on one board with both solvers, by threads of this process."""
+
+    def __init__(self, game: Duel, group: tuple[Symmetry, ...], use: Use[Made], *, crew: Crew, **options: Any) -> None:
         """Plan the work: `plan` then says what it needs."""
         self._rules, self._group = game, group
-        super().__init__(plan_duel(game, group, jobs), use, jobs=jobs, **options)
+        super().__init__(plan_duel(game, group, crew.hands), use, crew=crew, **options)
         self._searches: SimpleQueue[DuelSearch] = SimpleQueue()  # those not in use
-        for _ in range(jobs):
-            self._searches.put(DuelSearch(game.neighbours, group))
 
-    def layers(self, pool: ThreadPoolExecutor, before: Solved | None) -> Iterator[Layer]:
-        """Yield the layers from full boards on, once it is known which places play reaches."""
+    def work(self) -> Work:
+        """Return what tasks do."""
+        return self
+
+    def layers(self) -> list[Held]:
+        """Return the layers from full boards on, once it is known which places play reaches."""
         found = empty_layers(self._rules, self._group)
         for layer, following in zip(found, [*found[1:], None], strict=True):
             layer.share_marks()
             if following is not None:
                 self.on_progress(Progress("exploring", layer.number))
-                marking = partial(layer.mark_children, following=following)
-                deque(pool.map(marking, layer.chunks()), maxlen=0)
-        self._following: Layer | None = None
-        if before:
-            self._following = self._restored(found[before.number], before)
-        for layer in reversed(found[: before.number if before else len(found)]):
-            yield layer
-            self._following = layer
-            found.pop()
+                for _ in self.crew.run(layer.mark_children, [(chunk, following) for chunk in layer.chunks()]):
+                    pass
+        return [
+            Held(
+                layer.number, layer.ply, [Task(layer.number, i, chunk) for i, chunk in enumerate(layer.chunks())], layer
+            )
+            for layer in reversed(found)
+        ]
 
-    def chunks(self, layer: Layer) -> Iterable[Chunk]:
-        """Yield the layer in chunks of whole records."""
-        return layer.chunks()
+    def begin(self, layer: Held, above: Held | None, *, wanted: bool) -> None:
+        """Tell a layer which one it follows from."""
+        layer.following = above.layer if above else None
 
-    def fill(self, layer: Layer, chunk: Chunk, summary: Summary, clock: Clock) -> StoredPages | None:
-        """Fill, count and check the places of some filled sets; return their pages, unless the boards are full."""
-        scores = layer.fill(chunk, self._following)
+    def end(self, layer: Held, above: Held | None) -> None:
+        """Drop the layer before."""
+        layer.following = None
+        if above is not None:
+            above.layer.scores = np.empty((0, 0), np.int8)
+
+    def make(self, held: Held, task: Task, summary: Summary, clock: Clock) -> Iterator[StoredPages]:
+        """Fill, count and check the places of some filled sets; yield their pages, unless the boards are full."""
+        layer, chunk = held.layer, task.part
+        scores = layer.fill(chunk, held.following)
         summary.filled += scores.size
         summary.plies[layer.number] = layer.count(chunk)
         if layer.number == 0:
@@ -75,10 +106,29 @@ class DuelProof(Proof[Made]):
         self._check(layer, chunk, scores, summary)
         clock.spent("check")
         size = page_size(self._rules, self._rules.cells - layer.number)
+        if size:
+            numbers = page_numbers(layer.filled[chunk.start : chunk.stop], layer.number)
+            yield StoredPages(self._rules.cells - layer.number, numbers, scores.reshape(-1, size))
+            clock.spent("write")
+
+    def restore(self, held: Held, task: Task, kept: Iterable[UnpackedPages]) -> None:
+        """Take the scores of some filled sets as they were kept."""
+        layer, chunk = held.layer, task.part
+        size = page_size(self._rules, self._rules.cells - layer.number)
         if not size:
-            return None
+            layer.fill(chunk, None)
+            return
+        pages, at = layer.scores[chunk.start : chunk.stop].reshape(-1, size), 0
         numbers = page_numbers(layer.filled[chunk.start : chunk.stop], layer.number)
-        return StoredPages(self._rules.cells - layer.number, numbers, scores.reshape(-1, size))
+        for found, scores in kept:
+            if numbers[at : at + len(found)].tolist() != found:
+                raise SolversDisagree("the records that were kept have other pages than the game")
+            if ((scores == UNREACHED) != (pages[at : at + len(found)] == UNREACHED)).any():
+                raise SolversDisagree("the records that were kept have other positions than the game")
+            pages[at : at + len(found)] = scores
+            at += len(found)
+        if at != len(pages):
+            raise SolversDisagree("the records that were kept lack pages of the game")
 
     def search_empty_board(self) -> str:
         """Search the empty board with an empty table, and return in words what that took."""
@@ -87,26 +137,6 @@ class DuelProof(Proof[Made]):
             return f"given up after {EMPTY_BOARD_LIMIT:,} nodes"
         return f"{search.nodes:,} nodes"
 
-    def _restored(self, layer: Layer, before: Solved) -> Layer:
-        """Return the last layer that was solved before, with its scores as they were kept."""
-        size = page_size(self._rules, self._rules.cells - layer.number)
-        if not size:
-            layer.fill(Chunk(0, 1), None)
-            return layer
-        pages, at = layer.scores.reshape(-1, size), 0
-        numbers = page_numbers(layer.filled, layer.number)
-        for part in before.parts:
-            found, scores = part()
-            if numbers[at : at + len(found)].tolist() != found:
-                raise SolversDisagree("the journal has other pages than the game")
-            if ((scores == UNREACHED) != (pages[at : at + len(found)] == UNREACHED)).any():
-                raise SolversDisagree("the journal has other positions than the game")
-            pages[at : at + len(found)] = scores
-            at += len(found)
-        if at != len(pages):
-            raise SolversDisagree("the journal lacks pages of the game")
-        return layer
-
     def _check(self, layer: Layer, chunk: Chunk, scores: np.ndarray, summary: Summary) -> None:
         """Raise SolversDisagree unless searches of some reached places, or of all, confirm their scores."""
         places = np.flatnonzero(scores.ravel() != UNREACHED)
@@ -114,9 +144,14 @@ class DuelProof(Proof[Made]):
         if self.sample is not None:
             rng = random.Random(int(layer.filled[chunk.start]))
             share = len(scores) / len(layer.filled)
-            places = places[rng.sample(range(len(places)), min(len(places), self.sample_of(share, rng)))]
+            places = places[
+                rng.sample(range(len(places)), min(len(places), sample_of(share * self.sample, rng.random())))
+            ]
             budget *= share
-        search = self._searches.get()
+        try:
+            search = self._searches.get_nowait()
+        except Empty:
+            search = DuelSearch(self._rules.neighbours, self._group)
         try:
             start = search.nodes
             for number in places.tolist():
@@ -155,11 +190,11 @@ def page_numbers(filled: np.ndarray, tiles: int) -> np.ndarray:
     return found
 
 
-def plan_duel(game: Duel, group: tuple[Symmetry, ...], jobs: int) -> Plan:
+def plan_duel(game: Duel, group: tuple[Symmetry, ...], hands: int) -> Plan:
     """Return what a build needs: all scores are in memory at once."""
     sizes = [count << tiles for tiles, count in enumerate(orbit_counts(list(group)))]
     places = sum(sizes)
     return Plan(
-        filled=places, searched=places, stored=places - sizes[-1], pages=places, cells=game.cells, jobs=jobs,
-        places_a_second=_PLACES_A_SECOND, places_per_byte=_PLACES_PER_BYTE,
+        filled=places, searched=places, stored=places - sizes[-1], pages=places, always=0, cells=game.cells,
+        hands=hands, places_a_second=_PLACES_A_SECOND, places_per_byte=_PLACES_PER_BYTE,
     )  # fmt: skip

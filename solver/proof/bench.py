@@ -49,15 +49,14 @@ def _of_search(seconds: float, nodes: int, score: int | None) -> dict[str, int |
 def _of_lines(game: Game) -> dict[str, int | float]:
     from solver.search.alphabeta import AlphaBeta
     from solver.sweep.halves import all_halves, kernel_game
-    from solver.sweep.layers import layers
+    from solver.sweep.layers import sweep
 
     group = kind_of(game).symmetries(game)
     clock = perf_counter()
     places = 0
     known = kernel_game(game, group)
-    for layer in layers(known, all_halves(known)):
-        for chunk in layer.chunks():
-            places += sum(pages.scores.size for pages in filter(None, layer.fill(chunk)))
+    for filled in sweep(known, all_halves(known)):
+        places += sum(pages.scores.size for pages in filter(None, filled))
     results = _of_sweep(perf_counter() - clock, places)
     search = AlphaBeta(game, group, limit=_NODES)
     clock = perf_counter()

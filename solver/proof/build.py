@@ -1,37 +1,46 @@
-"""Build a store: solve the game, keep finished layers in a journal, and write the store at the end."""
+"""Build a store: solve the game, keep what each task has done in a journal, and write the store at the end."""
 
 import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from solver.errors import NotAStore, SolversDisagree, StoreDamaged, StoreMismatch, StoreOutdated, StoreUnwritable
-from solver.folders import partial_path
+from solver.errors import (
+    NotAStore,
+    RecordsDamaged,
+    ScratchError,
+    SolversDisagree,
+    StoreDamaged,
+    StoreMismatch,
+    StoreOutdated,
+    StoreUnwritable,
+)
+from solver.folders import partial_path, store_name
 from solver.games.board import BoardGame, require_solvable
-from solver.index.layout import page_size
+from solver.games.lines import Game
 from solver.index.symmetry import Symmetry
 from solver.kinds import kind_of
 from solver.proof.progress import Progress, ProgressCallback, silent
 from solver.proof.witness import Witness
+from solver.scratch.folder import Folder, LocalFolder, folder_at
+from solver.scratch.journal import Journal
 from solver.store.digests import content_digest, published_digest
-from solver.store.journal import Journal
-from solver.store.manifest import Manifest
-from solver.store.record import PackedRecord, pack, pages_in_record, unpack
+from solver.store.manifest import Manifest, digest_of_layers, layer_digest
 from solver.store.store import Store
 from solver.store.writer import StoreWriter
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from solver.proof.proof import Proof, Solved, StoredPages, Summary
-
-RECORDS_AT_ONCE = 32
-"""How many records a thread restores at a time when a build resumes."""
+    from solver.proof.crew import Crew
+    from solver.proof.plan import Holder
+    from solver.proof.proof import Proof, Summary, Task
 
 NOTED_SECONDS = 5
 """A build that takes longer says at the start what it needs."""
+
+_DAMAGES = 5
+"""A build that finds the files of one task damaged so often has a disk that cannot be trusted."""
 
 
 @dataclass(frozen=True)
@@ -63,80 +72,150 @@ class Report:
 
 
 def build_store(
-    game: BoardGame[Any], path: str | os.PathLike[str], *, jobs: int, on_progress: ProgressCallback = silent
-) -> Report:
+    game: BoardGame[Any], path: str | os.PathLike[str], *, jobs: int = 1, scratch: str | None = None,
+    crew: "Callable[[], Crew] | None" = None, holder: "Holder | None" = None, on_progress: ProgressCallback = silent,
+) -> Report:  # fmt: skip
     """Solve a game with both solvers and write its store. If they disagree, nothing is written.
 
-    Layers that an interrupted build of the same store had finished are not solved again. A file that is there is
-    replaced only if it is a store of the same game, or a damaged one.
+    What an interrupted build of the same store has done is not done again. A file that is there is replaced only if it
+    is a store of the same game, or a damaged one. Unfinished work is kept beside the store, or in the folder `scratch`.
+    A `crew` does the tasks instead of as many threads as there are `jobs`; pages are held as `holder` says, or as there
+    is room.
     """
     require_solvable(game)
     path = os.path.realpath(path)  # a link stays one: what it leads to is replaced
     _require_writable(path, game)
+    folder = scratch_folder(game, scratch)
     kind = kind_of(game)
     group = kind.symmetries(game)
     start = perf_counter()
     with Witness(game) as witness:
-        with Journal(path, game, group) as journal:  # so that a build that cannot be is refused at once
+        with Journal(path, game, group, folder) as journal:  # so that a build that cannot be is refused at once
             dropped = journal.dropped
         on_progress(Progress("compiling"))
         kind.compile_kernels()
-        return _build(game, group, path, witness, jobs, on_progress, start, dropped)
+        from solver.proof.crew import threads
+
+        compiled = perf_counter()
+        with Journal(path, game, group, folder) as journal, crew() if crew else threads(jobs) as hands:
+            hands.require_sees(journal.folder)
+            building = _Building(game, group, path, journal, hands, holder, on_progress, dropped)
+            return building.report(witness, {"compile": compiled - start})
 
 
-def _build(
-    game: BoardGame[Any], group: tuple[Symmetry, ...], path: str, witness: Witness, jobs: int,
-    on_progress: ProgressCallback, start: float, dropped: int,
-) -> Report:  # fmt: skip
-    """Solve the game, now that the kernels are loaded, and write its store."""
-    from solver.proof.plan import require_room
+def scratch_folder(game: BoardGame[Any], scratch: str | None) -> Folder | None:
+    """Return the game's own folder in a scratch folder; None if none is named."""
+    if not scratch:
+        return None
+    scheme, found, rest = scratch.rpartition("://")
+    if found and not (scheme and rest.strip("/")):
+        raise ScratchError(f"scratch {scratch!r} names no folder, such as s3://bucket/ttt4")
+    return folder_at(f"{scratch.rstrip('/')}/{partial_path(store_name(game))}")
 
-    compiled = perf_counter()
-    with Journal(path, game, group) as journal:
-        proof: Proof[list[PackedRecord]] = kind_of(game).proof(game, group, _packed, jobs=jobs, on_progress=on_progress)
-        require_room(game, proof.plan, os.path.dirname(os.path.abspath(path)), journal.size)
-        before = _solved_before(journal, game)
-        on_progress(Progress("solving", note=_outlook(proof, before, dropped)))
-        for stage in proof.stages(before):
-            for record in chain.from_iterable(stage.made):
-                journal.put(record)
-            journal.end_layer(stage.number, stage.summary.to_fields())
-        proved = perf_counter()
-        empty_board = proof.search_empty_board()
-        summary = proof.summary
-        manifest = Manifest(game, group, summary.score, summary.table(), journal.digest())
-        require_published(manifest)
-        searched = perf_counter()
-        on_progress(Progress("writing"))
-        with StoreWriter(path, journal.size) as writer:
-            for layer in journal.layers:
-                for key, value in journal.records(layer):
-                    writer.put(key, value)
-            witnessed = 0
+
+class _Building:
+    """A build, now that the kernels are loaded and the journal is locked."""
+
+    def __init__(
+        self, game: BoardGame[Any], group: tuple[Symmetry, ...], path: str, journal: Journal, crew: "Crew",
+        holder: "Holder | None", on_progress: ProgressCallback, dropped: int,
+    ) -> None:  # fmt: skip
+        self._game, self._group, self._path, self._journal = game, group, path, journal
+        self._crew, self._holder, self._on_progress = crew, holder, on_progress
+        self._dropped = dropped
+        self._resumed = journal.begun
+
+    def report(self, witness: Witness, seconds: dict[str, float]) -> Report:
+        """Solve the game, write its store, and return what came of it."""
+        damages: Counter[tuple[int, int]] = Counter()
+        while True:
+            begun = perf_counter()
+            try:
+                with self._journal.errors():
+                    proof = self._solve()
+                solved = perf_counter()
+                empty_board = proof.search_empty_board()
+                manifest, witnessed = self._write(proof, witness)
+            except RecordsDamaged as error:
+                damages[error.layer, error.number] += 1
+                if damages[error.layer, error.number] == _DAMAGES:
+                    where = self._journal.folder.url
+                    raise ScratchError(f"{error}, again and again: {where!r} cannot be trusted") from error
+                self._journal.drop(error.layer, error.number)
+                self._on_progress(Progress("solving", note=f"{error}: doing it again"))
+                self._resumed = True
+                self._journal.reread()
+            else:
+                break
+        summary, hands = proof.summary, self._crew.hands
+        phases = {phase: spent / hands for phase, spent in summary.seconds.items()}
+        seconds |= phases | {
+            "wait": max(0.0, solved - begun - sum(phases.values())),
+            "finish": perf_counter() - solved,
+        }
+        return Report(self._path, os.stat(self._path).st_size, manifest, summary, empty_board, witnessed, seconds)
+
+    def _solve(self) -> "Proof[None]":
+        """Do all tasks that are not done."""
+        from solver.proof.plan import require_room
+
+        proof: Proof[None] = kind_of(self._game).proof(
+            self._game, self._group, self._journal.files.keep,
+            crew=self._crew, on_progress=self._on_progress, **self._held(),
+        )  # fmt: skip
+        scratch = self._journal.folder.url if isinstance(self._journal.folder, LocalFolder) else None
+        require_room(self._game, proof.plan, proof.holder, os.path.dirname(self._path), scratch, self._journal.size)
+        self._on_progress(Progress("solving", note=self._outlook(proof)))
+        for stage in proof.stages(self._journal):
+            for _ in stage.made:
+                pass
+        self._journal.reread()
+        return proof
+
+    def _held(self) -> "dict[str, Any]":
+        """Return where a game of lines may hold pages; other games are small."""
+        return {"folder": self._journal.folder, "holder": self._holder} if isinstance(self._game, Game) else {}
+
+    def _write(self, proof: "Proof[None]", witness: Witness) -> tuple[Manifest, int]:
+        """Write the store from what the tasks have kept; return its manifest, and how many positions were witnessed."""
+        self._on_progress(Progress("writing"))
+        journal, witnessed = self._journal, 0
+        with StoreWriter(self._path, journal.size) as writer:
+            layers = [layer_digest(self._records(tasks, writer)) for tasks in proof.tasks]
+            manifest = Manifest(
+                self._game, self._group, proof.summary.score, proof.summary.table(), digest_of_layers(layers)
+            )
+            require_published(manifest)
 
             def confirm(store: Store) -> None:
                 nonlocal witnessed
-                if before and content_digest(store) != manifest.digest:
-                    raise StoreUnwritable(
-                        f"the layers kept by an earlier build were altered: delete {partial_path(path)!r}"
-                    )
-                witnessed = witness.confirm(kind_of(game).scores(store, 0.0)[0])
-                _require_writable(path, game)  # again: a file may have come there meanwhile
+                if self._resumed and content_digest(store) != manifest.digest:
+                    raise StoreUnwritable(f"what an earlier build has kept was altered: delete {journal.folder.url!r}")
+                witnessed = witness.confirm(kind_of(self._game).scores(store, 0.0)[0])
+                _require_writable(self._path, self._game)  # again: a file may have come there meanwhile
 
             try:
                 writer.finish(manifest, confirm)
             finally:
                 if writer.in_place:
                     journal.remove()
-    share = {phase: seconds / jobs for phase, seconds in summary.seconds.items()}
-    seconds = {
-        "compile": compiled - start,
-        "solve": share.get("solve", 0.0),
-        "check": share.get("check", 0.0) + searched - proved,
-        "write": share.get("write", 0.0) + perf_counter() - searched,
-        "wait": proved - compiled - sum(share.values()),
-    }
-    return Report(path, os.stat(path).st_size, manifest, summary, empty_board, witnessed, seconds)
+        return manifest, witnessed
+
+    def _records(self, tasks: "Iterable[Task]", writer: StoreWriter) -> Iterator[bytes]:
+        """Write the records of a layer, and yield what they add to its digest."""
+        for task in tasks:
+            for key, value, digests in self._journal.files.records(task):
+                writer.put(key, value)
+                yield digests
+
+    def _outlook(self, proof: "Proof[None]") -> str:
+        """Return a note for the start: what is left of an interrupted build, or what a long build needs."""
+        if self._journal.begun:
+            done = f"{self._journal.places / proof.plan.filled:.0%}"
+            tasks = "1 task" if self._dropped == 1 else f"{self._dropped:,} tasks"
+            lost = f"\ndoing again what was damaged ({tasks})" if self._dropped else ""
+            return f"resuming: {done} of {proof.plan.filled:,} places are solved already{lost}"
+        return proof.plan.describe(proof.holder) if proof.plan.seconds > NOTED_SECONDS else ""
 
 
 def _require_writable(path: str, game: BoardGame[Any]) -> None:
@@ -164,46 +243,3 @@ def require_published(manifest: Manifest) -> None:
         raise SolversDisagree(
             f"{manifest.game.name!r} has digest {manifest.digest[:12]}... here, and {published[:12]}... is published"
         )
-
-
-def _outlook(proof: "Proof[list[PackedRecord]]", before: "Solved | None", dropped: int) -> str:
-    """Return a note for the start: what is left of an interrupted build, or what a long build needs."""
-    if before:
-        lost = f"\nsolving again what was unfinished or damaged ({dropped:,} bytes)" if dropped else ""
-        done = f"{before.summary.filled / proof.plan.filled:.0%}"
-        return f"resuming at ply {before.ply}: {done} of {proof.plan.filled:,} places are solved already{lost}"
-    return proof.plan.describe() if proof.plan.seconds > NOTED_SECONDS else ""
-
-
-def _solved_before(journal: Journal, game: BoardGame[Any]) -> "Solved | None":
-    """Return the journal's layers in the form that the proof resumes from; None if there are none."""
-    from solver.proof.proof import Solved, Summary
-
-    if not journal.layers:
-        return None
-    summary, last = Summary(), journal.layers[-1]
-    for layer in journal.layers:
-        summary.add(Summary.from_fields(layer.summary))
-    records = journal.records(last)
-    batches = iter(lambda: list(islice(records, RECORDS_AT_ONCE)), [])
-    first = next(journal.records(last), None)
-    empty = first[0][0] if first else 0
-    size = page_size(game, empty)
-    return Solved(last.number, game.cells - empty, (partial(_unpacked, batch, size) for batch in batches), summary)
-
-
-def _unpacked(records: "list[tuple[bytes, bytes]]", size: int) -> "tuple[list[int], np.ndarray]":
-    """Return the numbers of the pages in some records, and the pages as rows."""
-    import numpy as np
-
-    held = [each for key, value in records for each in unpack(key, value, size)]
-    return [half for half, _ in held], np.stack([np.asarray(page) for _, page in held])
-
-
-def _packed(pages: "StoredPages") -> list[PackedRecord]:
-    """Return the records of some pages."""
-    numbers, step = pages.numbers.tolist(), pages_in_record(pages.scores.shape[1])
-    return [
-        pack(pages.empty, numbers[i : i + step], pages.scores[i : i + step].tobytes())
-        for i in range(0, len(numbers), step)
-    ]

@@ -1,15 +1,16 @@
 """Estimate what solving a game needs, and refuse builds that exceed memory or disk, before any page is filled."""
 
 import os
+import resource
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
+from enum import Enum
 from typing import Any, NamedTuple
 
 from solver.errors import TooLarge
 from solver.games.board import BoardGame
 from solver.proof.progress import duration
-from solver.sweep.halves import LayerHalves
 from solver.sweep.layers import page_sizes
 
 CHECKED_WHOLE = 2_000_000
@@ -24,11 +25,28 @@ SEARCH_SECONDS = 0.5
 _PLACES_PER_BYTE = 5
 """About how many places a store packs into a byte: seven or more in large stores, three in some small ones."""
 
+_FIXED, _PER_HAND = 250 << 20, 4 << 20
+"""Memory needed besides halves and pages, in all and per thread: the interpreter with numba, tables, chunks."""
+
 LARGEST_STORE = 1 << 40
 """The largest store, in bytes: solver/store/sealed.py reads no larger file."""
 
-_FIXED, _PER_JOB = 250 << 20, 4 << 20
-"""Memory needed besides halves and pages, in all and per thread: the interpreter with numba, tables, chunks."""
+_PACKED = 6
+"""Packed pages take about so many times less room; more in most games."""
+
+AROUND_BYTES, _MOST_AROUND = 1 << 26, 1 << 29
+"""A task that reads a packed shelf takes about so many bytes of child pages at a time, at least and at most."""
+
+FEW_HALVES_CELLS = 25
+"""On boards of up to so many cells, all halves are kept once they are found; on larger ones, those of few layers."""
+
+
+class Holder(Enum):
+    """How the pages of a layer are held until the next one is filled."""
+
+    RAW = "raw in memory"
+    PACKED = "packed in memory"
+    FILES = "packed in files"
 
 
 class Plan(NamedTuple):
@@ -41,76 +59,107 @@ class Plan(NamedTuple):
     stored: int
     """The number of places in the file: of games of lines, those where X is to move."""
     pages: int
-    """Bytes for all halves, and for the pages of two layers, which is the most that are kept at once."""
+    """Bytes for the pages of two layers, which is the most that are held at once."""
+    always: int
+    """Bytes of memory that are needed however pages are held: of games of lines, for their halves."""
     cells: int
-    jobs: int
+    hands: int
     places_a_second: int = PLACES_A_SECOND
     places_per_byte: int = _PLACES_PER_BYTE
 
-    @property
-    def memory(self) -> int:
-        """The most memory needed, in bytes."""
-        return self.pages + _FIXED + self.jobs * _PER_JOB
+    def memory(self, holder: Holder) -> int:
+        """Return the most memory needed, in bytes."""
+        if holder is Holder.RAW:
+            return self.always + _FIXED + self.hands * _PER_HAND + self.pages
+        packed = self.pages // _PACKED if holder is Holder.PACKED else 0
+        return self.always + _FIXED + self.hands * (_PER_HAND + min(AROUND_BYTES, self.pages)) + packed
 
     @property
-    def disk(self) -> int:
-        """The disk space needed, in bytes, about: for the store, and for the journal, which is deleted afterwards."""
-        return 2 * (self.stored // self.places_per_byte) + (1 << 20)
+    def store(self) -> int:
+        """The size of the store in bytes, about."""
+        return self.stored // self.places_per_byte + (1 << 19)
+
+    def scratch(self, holder: Holder) -> int:
+        """Return the most bytes needed for what an unfinished build keeps, about."""
+        return self.store + (self.pages // _PACKED if holder is Holder.FILES else 0)
+
+    @property
+    def core_seconds(self) -> float:
+        """The time that one core needs, in seconds, about."""
+        searched = self.cells * SEARCH_SECONDS if self.filled > CHECKED_WHOLE else 0.0
+        return self.filled / self.places_a_second + searched
 
     @property
     def seconds(self) -> float:
-        """The time needed, in seconds, about."""
-        searched = self.cells * SEARCH_SECONDS if self.filled > CHECKED_WHOLE else 0.0
-        return (self.filled / self.places_a_second + searched) / min(self.jobs, os.cpu_count() or 1)
+        """The time needed on this machine, in seconds, about."""
+        return self.core_seconds / min(self.hands, os.cpu_count() or 1)
 
-    def describe(self) -> str:
+    def choose(self, *, files: bool = True) -> Holder:
+        """Return the fastest way to hold pages that the free memory allows, or else the one that needs least."""
+        free = available_memory()
+        fits = [holder for holder in Holder if self.memory(holder) <= free]
+        return fits[0] if fits and (files or fits[0] is not Holder.FILES) else Holder.FILES if files else Holder.PACKED
+
+    def describe(self, holder: Holder) -> str:
         """Return the plan in words."""
         return (
-            f"{self.filled:,} places: {_size(self.memory)} of memory at most, "
-            f"about {_size(self.disk)} of disk and {duration(self.seconds)}"
+            f"{self.filled:,} places: {size_in_words(self.memory(holder))} of memory at most, "
+            f"about {size_in_words(self.store + self.scratch(holder))} of disk and {duration(self.seconds)}"
         )
 
 
-def plan_build(cells: int, halves: Sequence[LayerHalves], jobs: int) -> Plan:
-    """Return what a build needs, given the halves of every layer."""
-    filled = searched = stored = most = last = kept = 0
-    for x_count, (open_halves, finished) in reversed(list(enumerate(halves))):
+def plan_lines(cells: int, layout: Mapping[int, tuple[int, int]], hands: int) -> Plan:
+    """Return what a build of a game of lines needs, given how many open and finished halves each layer has."""
+    filled = searched = stored = most = last = halves = kept = 0
+    for x_count, (open_halves, finished) in sorted(layout.items(), reverse=True):
         x_to_move, o_to_move = page_sizes(cells, x_count)
-        filled += len(open_halves) * (x_to_move + o_to_move) + len(finished) * o_to_move
-        searched += len(open_halves) * (x_to_move + o_to_move)
-        stored += len(open_halves) * x_to_move
-        most = max(most, last + len(open_halves) * o_to_move)
-        last = len(open_halves) * o_to_move
-        kept += open_halves.nbytes + finished.nbytes
-    return Plan(filled, searched, stored, most + kept, cells, jobs)
+        filled += open_halves * (x_to_move + o_to_move) + finished * o_to_move
+        searched += open_halves * (x_to_move + o_to_move)
+        stored += open_halves * x_to_move
+        most = max(most, last + open_halves * o_to_move)
+        last = open_halves * o_to_move
+        kept = max(kept, 2 * 8 * (open_halves + finished))
+        halves += 8 * (open_halves + finished)
+    always = halves if cells <= FEW_HALVES_CELLS else 2 * kept
+    return Plan(filled, searched, stored, most, always, cells, hands)
 
 
-def require_storable(game: BoardGame[Any], needed: Plan) -> None:
+def require_storable(game: BoardGame[Any], plan: Plan) -> None:
     """Raise TooLarge, with the numbers, if the store of a plan may be larger than any that can be read."""
-    size = needed.stored // needed.places_per_byte
-    if size > LARGEST_STORE:
+    if plan.store > LARGEST_STORE:
         raise TooLarge(
-            f"game {game.name!r} has {needed.stored:,} places to store: its store may take {_size(size)}, "
-            f"and the largest takes {_size(LARGEST_STORE)}; choose a smaller board"
+            f"game {game.name!r} has {plan.stored:,} places to store: its store may take {size_in_words(plan.store)}, "
+            f"and the largest takes {size_in_words(LARGEST_STORE)}; choose a smaller board"
         )
 
 
-def require_room(game: BoardGame[Any], needed: Plan, folder: str | None = None, kept: int = 0) -> None:
-    """Raise TooLarge, with the numbers, unless this machine has the memory and the disk space that a plan needs.
+def require_room(game: BoardGame[Any], plan: Plan, holder: Holder, store: str | None = None, scratch: str | None = None,
+                 kept: int = 0) -> None:  # fmt: skip
+    """Raise TooLarge, with the numbers, unless there is the memory and the disk space that a plan needs.
 
-    Without `folder` nothing is written. `kept` is the number of bytes that are in the folder already.
+    `store` and `scratch` are the folders that are written to, as far as they are on this machine, and `kept` is the
+    number of bytes that the second has already.
     """
-    if folder is not None:
-        require_storable(game, needed)
-    uses = [("memory", needed.memory, available_memory())]
-    if folder is not None:
-        uses.append(("disk", needed.disk, shutil.disk_usage(folder).free + kept))
+    if store is not None:
+        require_storable(game, plan)
+    uses = [("memory", plan.memory(holder), available_memory())]
+    disks: dict[int, tuple[str, int]] = {}
+    for folder, needs in ((store, plan.store), (scratch, plan.scratch(holder) - kept)):
+        if folder is not None:
+            device = os.stat(folder).st_dev
+            disks[device] = folder, disks.get(device, (folder, 0))[1] + needs
+    uses += [("disk", needs, shutil.disk_usage(folder).free) for folder, needs in disks.values()]
     for what, needs, has in uses:
         if needs > has:
             raise TooLarge(
-                f"game {game.name!r} has {needed.filled:,} places: solving it needs up to {_size(needs)} of {what}, "
-                f"but {_size(has)} is available; free some, or use a larger machine"
+                f"game {game.name!r} has {plan.filled:,} places: solving it needs up to {size_in_words(needs)} of "
+                f"{what}, but {size_in_words(has)} is available; free some, or use a larger machine"
             )
+
+
+def around_bytes() -> int:
+    """Return how many bytes of child pages a task may take at a time: the more, the fewer pages are read twice."""
+    return min(max(AROUND_BYTES, available_memory() // (8 * (os.cpu_count() or 1))), _MOST_AROUND)
 
 
 def available_memory() -> int:
@@ -120,10 +169,14 @@ def available_memory() -> int:
         limits += [int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:")]
     with suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max") as file:  # the limit of a container
         limits.append(int(file.read()))
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if allowed != resource.RLIM_INFINITY:
+        with suppress(OSError, ValueError), open("/proc/self/statm") as file:
+            limits.append(max(0, allowed - int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")))
     return min(limits) * 9 // 10
 
 
-def _size(count: int) -> str:
+def size_in_words(count: int) -> str:
     """Return a number of bytes in the unit that suits it."""
     for unit, scale in (("GB", 10**9), ("MB", 10**6)):
         if count >= scale:

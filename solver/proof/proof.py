@@ -1,25 +1,24 @@
-"""A proof: solve a game with two solvers that must agree, layer by layer, in as many threads as wanted.
+"""A proof: solve a game with two solvers that must agree, layer by layer, with as many hands as wanted.
 
 What is the same for every kind of game is here; solver/proof/prove.py fills and checks the pages of games of lines, and
-solver/duel/prove.py those of the duel. One thread fills a chunk of pages, counts their positions, checks them by search
-and passes them to the caller's `use`. Layers come one at a time, from the end of the game to the empty board.
+solver/duel/prove.py those of the duel. A task fills some pages of a layer, counts their positions, checks them by
+search and passes them to the caller's `use`. Threads do the tasks, or processes, or machines: whatever is an executor.
+Layers come one at a time, from the end of the game to the empty board.
 """
 
 import math
-import random
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from time import perf_counter
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from solver.errors import SolversDisagree
-from solver.proof.plan import CHECKED_WHOLE, Plan
+from solver.errors import PagesDamaged, RecordsDamaged, SolversDisagree
+from solver.proof.crew import Crew
+from solver.proof.plan import CHECKED_WHOLE, Holder, Plan
 from solver.proof.progress import Progress, ProgressCallback
 from solver.store.manifest import Ply
 
@@ -78,6 +77,14 @@ class Summary:
         return tuple(Ply(ply, *map(int, self.plies[ply])) for ply in sorted(self.plies) if self.plies[ply].any())
 
 
+class Task(NamedTuple):
+    """A part of a layer, small enough to be done again: its number there, and the part as its kind of game has it."""
+
+    layer: int
+    number: int
+    part: Any
+
+
 class StoredPages(NamedTuple):
     """Some consecutive pages of a layer as a store has them: one row of scores for each."""
 
@@ -86,26 +93,11 @@ class StoredPages(NamedTuple):
     scores: np.ndarray
 
 
-Use = Callable[[StoredPages], Made]
-"""What a caller does with filled pages, in the thread that filled them."""
+UnpackedPages = tuple[list[int], np.ndarray]
+"""Pages that an earlier build has kept: their numbers, and one row of scores for each."""
 
-
-@dataclass(frozen=True)
-class Stage(Generic[Made]):
-    """A layer being solved. Consume `made`, the results of `use` in order; then `summary` is complete."""
-
-    number: int
-    made: Iterator[Made]
-    summary: Summary
-
-
-class Solved(NamedTuple):
-    """The work of an earlier build: its last layer, in parts that return the pages' numbers and scores."""
-
-    number: int
-    ply: int
-    parts: Iterable[Callable[[], tuple[list[int], np.ndarray]]]
-    summary: Summary
+Use = Callable[[Task, Summary, Iterator[StoredPages]], Made]
+"""What a caller does with the pages of a task, where they are filled. Its summary is complete when the pages end."""
 
 
 class Layer(Protocol):
@@ -118,6 +110,39 @@ class Layer(Protocol):
     @property
     def ply(self) -> int:
         """How many stones are on its boards, about."""
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """Its tasks, in order, each with whole records of its own."""
+
+
+class Work(Protocol):
+    """What tasks do, for one kind of game. Other processes can have it only if it can be pickled."""
+
+    def make(self, layer: Any, task: Task, summary: Summary, clock: "Clock") -> Iterator[StoredPages]:
+        """Fill, count and check some pages, and yield those that a store has."""
+
+    def restore(self, layer: Any, task: Task, kept: Iterable[UnpackedPages]) -> None:
+        """Take what a task has kept, so that the next layer can be filled."""
+
+
+class Kept(Protocol):
+    """What earlier builds have kept."""
+
+    def summary(self, task: Task) -> Summary | None:
+        """Return the summary of a task; None if it is still to be done."""
+
+    @property
+    def unpacked(self) -> Callable[[Task], Iterator[UnpackedPages]]:
+        """What reads the pages of a task that is done; it raises RecordsDamaged if they are not as they were."""
+
+
+@dataclass(frozen=True)
+class Stage(Generic[Made]):
+    """A layer being solved. Consume `made`, the results of `use` in order; then the layer is complete."""
+
+    number: int
+    made: Iterator[Made]
 
 
 class Clock:
@@ -139,7 +164,7 @@ class Proof(ABC, Generic[Made]):
     """Solve one game with both solvers. Consume its stages one by one, then read its summary."""
 
     def __init__(
-        self, plan: Plan, use: Use[Made], *, jobs: int, sample: int | None = None, on_progress: ProgressCallback,
+        self, plan: Plan, use: Use[Made], *, crew: Crew, sample: int | None = None, on_progress: ProgressCallback,
         phase: str = "solving",
     ) -> None:  # fmt: skip
         """Prepare to do what is planned.
@@ -148,7 +173,7 @@ class Proof(ABC, Generic[Made]):
         """
         self.plan = plan
         self.summary = Summary()
-        self.jobs = jobs
+        self.crew = crew
         self.on_progress = on_progress
         self.budget = math.inf
         """How many nodes may be visited at one ply."""
@@ -158,46 +183,87 @@ class Proof(ABC, Generic[Made]):
         """How many places of each ply are checked by search; None if all are."""
         self.stopping = False
         """Whether what goes on in other threads is to end soon, because nobody will use it."""
+        self.tasks: list[Sequence[Task]] = []
+        """The tasks of each layer, once the first stage has begun."""
+        self.holder = Holder.RAW
+        """How pages are held."""
         self._use = use
         self.phase = phase
 
     @abstractmethod
-    def layers(self, pool: ThreadPoolExecutor, before: Solved | None) -> Iterator[Any]:
-        """Yield the layers to fill, from the end of the game, or from below the last one that was solved before."""
+    def work(self) -> Work:
+        """Return what tasks do."""
 
     @abstractmethod
-    def chunks(self, layer: Any) -> Iterable[Any]:
-        """Yield a layer in chunks, each with whole records of its own."""
+    def layers(self) -> Sequence[Any]:
+        """Return the layers to fill, from the end of the game to the empty board; none has pages yet."""
 
     @abstractmethod
-    def fill(self, layer: Any, chunk: Any, summary: Summary, clock: Clock) -> StoredPages | None:
-        """Fill, count and check a chunk; return what of it a store has, if anything."""
+    def begin(self, layer: Any, above: Any, *, wanted: bool) -> None:
+        """Prepare to fill a layer, given the one above; its own pages are wanted if the next layer is to be filled."""
+
+    def end(self, layer: Any, above: Any) -> None:
+        """Drop what nobody needs now that a layer is filled."""
+
+    def held(self, layer: Any) -> set[int]:
+        """Return the numbers of the tasks whose pages need not be restored."""
+        return set()
 
     @abstractmethod
     def search_empty_board(self) -> str:
         """Search the empty board with an empty table, and return in words what that took."""
 
-    def stages(self, before: Solved | None = None) -> Iterator[Stage[Made]]:
-        """Yield the layers as they are solved, starting below the last one that was solved before."""
-        if before:
-            self.on_progress(Progress("restoring"))
-            self.summary.add(before.summary)
-        with ThreadPoolExecutor(self.jobs) as pool:
-            try:
-                for layer in self.layers(pool, before):
-                    summary = Summary()
-                    yield Stage(layer.number, self._filled(pool, layer, summary), summary)
-                    self.summary.add(summary)
-                self._require_covered()
-            except BaseException:
-                self.stopping = True
-                pool.shutdown(cancel_futures=True)
-                raise
+    def stages(self, kept: Kept | None = None) -> Iterator[Stage[Made]]:
+        """Yield the layers as they are solved; what was kept is not done again."""
+        layers = self.layers()
+        self.tasks = [layer.tasks for layer in layers]
+        todo = [[task for task in layer.tasks if not self._taken(task, kept)] for layer in layers]
+        above = None
+        try:
+            for i, layer in enumerate(layers):
+                wanted = i + 1 < len(layers) and bool(todo[i + 1])
+                if todo[i] or wanted:
+                    self.begin(layer, above, wanted=wanted)
+                    if wanted and kept:
+                        self._restore(layer, [task for task in layer.tasks if task not in todo[i]], kept)
+                    yield Stage(layer.number, self._filled(layer, todo[i], above, kept))
+                    self.end(layer, above)
+                above = layer
+            self._require_covered()
+        except BaseException:
+            self.stopping = True
+            self.crew.stop()
+            raise
 
-    def sample_of(self, share: float, rng: random.Random) -> int:
-        """Return how many places of a part of a layer are to be checked, given its share of the layer."""
-        wanted = share * (self.sample or 0)
-        return int(wanted) + (rng.random() < wanted % 1)
+    def _taken(self, task: Task, kept: Kept | None) -> bool:
+        """Tell whether a task is done already, and if so count what it did."""
+        if not kept or (summary := kept.summary(task)) is None:
+            return False
+        self.summary.add(summary)
+        return True
+
+    def _restore(self, layer: Layer, tasks: Sequence[Task], kept: Kept) -> None:
+        """Take the pages of tasks that are done, unless they are there."""
+        held = self.held(layer)
+        missing = [(self.work(), kept.unpacked, layer, task) for task in tasks if task.number not in held]
+        for i, _ in enumerate(self.crew.run(restore, missing)):
+            self.on_progress(Progress("restoring", layer.ply, i + 1, len(missing)))
+
+    def _filled(self, layer: Layer, tasks: Sequence[Task], above: Any, kept: Kept | None) -> Iterator[Made]:
+        """Yield the results of `use` for a layer's tasks, in order, and add to the summary."""
+
+        def mend(error: BaseException) -> None:
+            if not isinstance(error, PagesDamaged) or isinstance(error, RecordsDamaged) or not kept:
+                raise error
+            task = above.tasks[error.number]
+            for _ in self.crew.run(restore, [(self.work(), kept.unpacked, above, task)]):
+                pass
+
+        calls = [(self.work(), self._use, layer, task) for task in tasks]
+        for made, summary in self.crew.run(make, calls, mend):
+            self.summary.add(summary)
+            self.on_progress(Progress(self.phase, layer.ply, self.summary.filled, self.plan.filled, self.crew.detail()))
+            yield made
 
     def _require_covered(self) -> None:
         """Raise SolversDisagree if fewer places were filled or checked than there are."""
@@ -207,21 +273,18 @@ class Proof(ABC, Generic[Made]):
         if self.sample is None and done.checked != self.plan.searched:
             raise SolversDisagree(f"{done.checked:,} places were searched, but there are {self.plan.searched:,}")
 
-    def _filled(self, pool: ThreadPoolExecutor, layer: Layer, total: Summary) -> Iterator[Made]:
-        """Yield the results of `use` for a layer's chunks, in order, and add to `total`."""
-        before = self.summary.filled
-        for made, summary in pool.map(partial(self._work, layer), self.chunks(layer)):
-            total.add(summary)
-            self.on_progress(Progress(self.phase, layer.ply, before + total.filled, self.plan.filled))
-            yield from made
 
-    def _work(self, layer: Layer, chunk: Any) -> tuple[list[Made], Summary]:
-        """Fill, count, check and use the pages of a chunk; return the result of `use`, if any."""
-        summary = Summary()
-        clock = Clock(summary)
-        pages = self.fill(layer, chunk, summary, clock)
-        if pages is None:
-            return [], summary
-        made = self._use(pages)
-        clock.spent("write")
-        return [made], summary
+def make(work: Work, use: Use[Made], layer: Layer, task: Task) -> tuple[Made, Summary]:
+    """Do a task: fill, count, check and use its pages."""
+    summary = Summary()
+    return use(task, summary, work.make(layer, task, summary, Clock(summary))), summary
+
+
+def restore(work: Work, unpacked: Callable[[Task], Iterator[UnpackedPages]], layer: Layer, task: Task) -> None:
+    """Take the pages that a task has kept."""
+    work.restore(layer, task, unpacked(task))
+
+
+def sample_of(wanted: float, chance: float) -> int:
+    """Return a whole number that is so large in the mean, given a random number from 0 to 1."""
+    return int(wanted) + (chance < wanted % 1)

@@ -7,26 +7,31 @@ At the end the counts and the digest must match the manifest.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lmdb.verify import VerifyError
 from lmdb.verify import verify as faults_of
 
-from solver.errors import StoreError
+from solver.errors import ScratchError, StoreError
 from solver.games.board import BoardGame
+from solver.games.lines import Game
 from solver.kinds import kind_of
 from solver.proof.build import require_published
 from solver.proof.progress import Progress, ProgressCallback, silent
+from solver.scratch.folder import LocalFolder
 from solver.store.digests import compared
 from solver.store.manifest import Manifest, digest_of_layers, layer_digest
 from solver.store.record import page_digest, record_key
 from solver.store.store import Store, damaged, missing
 
 if TYPE_CHECKING:
-    from solver.proof.proof import Proof, StoredPages
+    from solver.proof.proof import Proof, Stage, StoredPages, Summary, Task
 
 
 @dataclass(frozen=True)
@@ -61,12 +66,14 @@ def verify_store(
     game: BoardGame[Any],
     *,
     jobs: int,
+    scratch: str | None = None,
     sample: int | None = None,
     on_progress: ProgressCallback = silent,
 ) -> Verdict:
     """Check everything in a store; raise StoreDamaged at the first error.
 
-    `sample` is the number of places of each ply to check by search; with None the game's size decides.
+    `sample` is the number of places of each ply to check by search; with None the game's size decides. What does not
+    fit into memory goes to files in the folder `scratch`, if one is named.
     """
     path = os.fspath(path)
     start = perf_counter()
@@ -80,20 +87,8 @@ def verify_store(
             raise store.damaged("its symmetries are not the game's")
         on_progress(Progress("compiling"))
         kind.compile_kernels()
-        from solver.proof.plan import require_room
-
-        proof: Proof[_Compared] = kind.proof(
-            game, manifest.symmetries, partial(_compare, store),
-            jobs=jobs, sample=sample, on_progress=on_progress, phase="verifying",
-        )  # fmt: skip
-        require_room(game, proof.plan)
-        records, layers = 0, []
-        for stage in proof.stages():
-            digests = []
-            for compared in stage.made:
-                records += compared.records
-                digests.append(compared.digests)
-            layers.append(layer_digest(digests))
+        with _folder(game, scratch) as held:
+            proof, records, layers = _solve_again(store, held, jobs=jobs, sample=sample, on_progress=on_progress)
         summary = proof.summary
         if summary.table() != manifest.plies or summary.score != manifest.score:
             raise store.damaged("the counts in its manifest are wrong")
@@ -111,6 +106,45 @@ def verify_store(
         summary.abandoned,
         perf_counter() - start,
     )
+
+
+def _solve_again(
+    store: Store, held: dict[str, Any], *, jobs: int, **options: Any
+) -> "tuple[Proof[Any], int, list[bytes]]":
+    """Solve the game and compare every record; return the proof, the number of records, and the digests of layers."""
+    from solver.proof.crew import threads
+    from solver.proof.plan import require_room
+
+    game, records, layers = store.game, 0, []
+    with threads(jobs) as crew:
+        proof: Proof[_Compared] = kind_of(game).proof(
+            game, store.manifest.symmetries, partial(_compare, store), crew=crew, phase="verifying", **held, **options
+        )
+        require_room(game, proof.plan, proof.holder)
+        for stage in proof.stages():
+
+            def digests(stage: "Stage[_Compared]" = stage) -> Iterator[bytes]:
+                nonlocal records
+                for compared in stage.made:
+                    records += compared.records
+                    yield compared.digests
+
+            layers.append(layer_digest(filter(None, digests())))
+    return proof, records, layers
+
+
+@contextmanager
+def _folder(game: BoardGame[Any], scratch: str | None) -> Iterator[dict[str, Any]]:
+    """Make a folder of our own in `scratch`, for a game of lines; others are small."""
+    if scratch is None or not isinstance(game, Game):
+        yield {}
+        return
+    try:
+        os.makedirs(scratch, exist_ok=True)
+        with TemporaryDirectory(prefix=".ttt4-verify-", dir=scratch) as folder:
+            yield {"folder": LocalFolder(folder)}
+    except OSError as error:
+        raise ScratchError(f"cannot use scratch {scratch!r}: {error.strerror or error}") from error
 
 
 def _check_structure(path: str, game: BoardGame[Any]) -> None:
@@ -133,19 +167,21 @@ class _Compared(NamedTuple):
     digests: bytes
 
 
-def _compare(store: Store, pages: "StoredPages") -> _Compared:
-    """Raise StoreDamaged unless the store's records hold exactly these pages."""
-    digests, numbers, records, i = [], pages.numbers.tolist(), 0, 0
-    while i < len(numbers):
-        key, found = store.record(pages.empty, numbers[i])
-        if key != record_key(pages.empty, found[-1][0]):
-            raise store.damaged(f"record {key.hex()} ends with page {found[-1][0]:#x}, but its key names another")
-        for number, page in found:
-            if i == len(numbers) or number != numbers[i]:
-                raise store.damaged(f"the record of page {number:#x} with {pages.empty} cells empty has wrong pages")
-            if page != pages.scores[i].data:
-                raise store.damaged(f"the scores of page {number:#x} with {pages.empty} cells empty are wrong")
-            digests.append(page_digest(pages.empty, number, page))
-            i += 1
-        records += 1
+def _compare(store: Store, task: "Task", summary: "Summary", pages: "Iterator[StoredPages]") -> _Compared:
+    """Raise StoreDamaged unless the store's records hold exactly the pages of a task."""
+    records, digests = 0, []
+    for each in pages:
+        numbers, i = each.numbers.tolist(), 0
+        while i < len(numbers):
+            key, found = store.record(each.empty, numbers[i])
+            if key != record_key(each.empty, found[-1][0]):
+                raise store.damaged(f"record {key.hex()} ends with page {found[-1][0]:#x}, but its key names another")
+            for number, page in found:
+                if i == len(numbers) or number != numbers[i]:
+                    raise store.damaged(f"the record of page {number:#x} with {each.empty} cells empty has wrong pages")
+                if page != each.scores[i].data:
+                    raise store.damaged(f"the scores of page {number:#x} with {each.empty} cells empty are wrong")
+                digests.append(page_digest(each.empty, number, page))
+                i += 1
+            records += 1
     return _Compared(records, b"".join(digests))

@@ -161,8 +161,11 @@ def _whole(number: Any, most: int, least: int = 0) -> int:
 
 def layer_digest(digests: Iterable[bytes]) -> bytes:
     """Return the digest of a layer, given what its records add to it; empty for a layer without records."""
-    whole = b"".join(digests)
-    return new_digest(whole).digest() if whole else b""
+    whole, empty = new_digest(), True
+    for digest in digests:
+        whole.update(digest)
+        empty = False
+    return b"" if empty else whole.digest()
 
 
 def digest_of_layers(digests: Sequence[bytes]) -> str:

@@ -2,8 +2,9 @@
 
 The sweep goes layer by layer, from the most X's to none. A half of a layer has two pages, one where X
 is to move and one where O is (solver/sweep/pages.py says how they are filled). They need only the
-pages of the layer before, with one X more, where O is to move; the other pages of that layer can be
-dropped. Halves of one layer do not need each other, so threads can fill chunks of them in parallel.
+pages of the layer above, with one X more, where O is to move, which stand on a shelf (solver/sweep/shelf.py); the other
+pages of that layer can be dropped. Halves of one layer do not need each other, so they can be filled in any order, by
+threads, processes or machines.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,12 +17,10 @@ import numpy as np
 from solver.sweep.halves import KernelGame, LayerHalves, children
 from solver.sweep.pages import empty_pages, fill_pages, scratch
 from solver.sweep.runs import LOW
+from solver.sweep.shelf import Gathered, NoShelf, RawShelf, Shelf
 
 CHUNK_PLACES = 1 << 18
-"""A chunk has at most this many places, unless it is a single half or record."""
-
-CHUNKS_PER_LAYER = 16
-"""A layer is cut into about this many chunks or more, so that all threads have work."""
+"""So many places are filled, counted and packed at a time, unless a single half or record has more."""
 
 
 @dataclass(frozen=True)
@@ -51,95 +50,130 @@ class Chunk(NamedTuple):
     start: int
     stop: int
 
+    def cut(self, step: int) -> "Iterator[Chunk]":
+        """Yield it in parts of so many halves; the last may have fewer."""
+        for start in range(self.start, self.stop, step):
+            yield Chunk(self.open, start, min(start + step, self.stop))
+
 
 class Layer:
-    """All halves with `x_count` X's, and their pages."""
+    """All halves with `x_count` X's, and how their pages are filled."""
 
-    def __init__(self, game: KernelGame, x_count: int, halves: LayerHalves, following: "Layer | None") -> None:
-        """Prepare to fill the pages of `halves`; `following`, with one X more, is filled already."""
+    def __init__(self, game: KernelGame, x_count: int, halves: LayerHalves, above: np.ndarray) -> None:
+        """Prepare to fill the pages of `halves`; `above` are the open halves with one X more."""
         self.x_count = x_count
         self.open, self.finished = halves
+        self._above = above
         self._game = game
         self.x_to_move_size, self.o_to_move_size = page_sizes(game.cells, x_count)
-        self._o_to_move = empty_pages(len(self.open), self.o_to_move_size)
-        self._following = following
         m = game.cells - x_count
         self._first_places = first_places(m, x_count), first_places(max(m - 1, 0), x_count)
 
-    @property
-    def number(self) -> int:
-        """The layer's number: that of X's."""
-        return self.x_count
+    def whole(self) -> list[Chunk]:
+        """Return the layer as one chunk of open halves and one of finished ones, as far as there are any."""
+        chunks = Chunk(True, 0, len(self.open)), Chunk(False, 0, len(self.finished))
+        return [chunk for chunk in chunks if chunk.stop]
 
-    @property
-    def ply(self) -> int:
-        """How many stones are on the boards where X is to move."""
-        return 2 * self.x_count
+    def at_once(self, is_open: bool, together: int = 1) -> int:
+        """Return how many halves are filled at a time: a multiple of `together`."""
+        most = CHUNK_PLACES // max(1, self.o_to_move_size + is_open * self.x_to_move_size)
+        return max(1, most // together) * together
 
-    def chunks(self, together: int = 1) -> Iterator[Chunk]:
-        """Yield the layer in chunks: every chunk of open halves but the last has a multiple of `together`."""
-        for is_open, count in ((True, len(self.open)), (False, len(self.finished))):
-            most = CHUNK_PLACES // (self.o_to_move_size + is_open * self.x_to_move_size) if count else 0
-            multiple = together if is_open else 1
-            step = max(1, min(most, count // CHUNKS_PER_LAYER) // multiple) * multiple
-            for start in range(0, count, step):
-                yield Chunk(is_open, start, min(start + step, count))
+    def gathered(self, chunk: Chunk, shelf: Shelf, most: int, together: int = 1) -> "Iterator[tuple[Chunk, Children]]":
+        """Cut a chunk so that the child pages of each part have at most so many bytes, and yield them with each part.
 
-    def fill(self, chunk: Chunk) -> Filled:
-        """Fill the pages of some halves and return them; for finished halves, only those where O is to move."""
+        Every part but the last has a multiple of `together` halves; one of so many may have more bytes.
+        """
+        start, step = chunk.start, chunk.stop - chunk.start
+        while start < chunk.stop:
+            part = Chunk(chunk.open, start, min(start + step, chunk.stop))
+            indexes, symmetry_ids = self._children(part)
+            found = shelf.gather(self._above, indexes, most if step > together else 1 << 62)
+            if found is None:
+                step = max(1, step // 2 // together) * together
+                continue
+            yield part, Children(start, found, symmetry_ids)
+            start = part.stop
+
+    def fill(self, chunk: Chunk, around: "Children | None", o_to_move: np.ndarray) -> Filled:
+        """Fill the pages of some halves and return them; those where O is to move go to `o_to_move`.
+
+        `around` are the child pages of these halves, and perhaps of more; finished halves have none.
+        """
         if not chunk.open:
             finished = self.finished[chunk.start : chunk.stop]
-            o_to_move = empty_pages(len(finished), self.o_to_move_size)
-            self._fill(finished, empty_pages(0, 0), o_to_move)
+            self._fill(finished, empty_pages(0, 0), o_to_move, None)
             return Filled(None, self._o_to_move_pages(finished, o_to_move))
-        x_to_move = empty_pages(chunk.stop - chunk.start, self.x_to_move_size)
-        return self._fill_open(chunk.start, x_to_move, given=False)
-
-    def restore(self, start: int, x_to_move: np.ndarray) -> None:
-        """Fill the pages where O is to move of the open halves from `start` on, given those where X is."""
-        pages = empty_pages(*x_to_move.shape)
-        pages[:] = x_to_move
-        self._fill_open(start, pages, given=True)
-
-    def release(self) -> None:
-        """Drop the following layer, which is no longer needed."""
-        self._following = None
-
-    def _fill_open(self, start: int, x_to_move: np.ndarray, *, given: bool) -> Filled:
-        rows = slice(start, start + len(x_to_move))
-        halves, o_to_move = self.open[rows], self._o_to_move[rows]
-        self._fill(halves, x_to_move, o_to_move, given=given)
+        halves = self.open[chunk.start : chunk.stop]
+        x_to_move = empty_pages(len(halves), self.x_to_move_size)
+        self._fill(halves, x_to_move, o_to_move, around and around.of(chunk))
         empty = self._game.cells - 2 * self.x_count
         x_pages = Pages(empty, self.x_count, halves, x_to_move) if self.x_to_move_size else None
         return Filled(x_pages, self._o_to_move_pages(halves, o_to_move) if self.o_to_move_size else None)
 
+    def restore(self, start: int, x_to_move: np.ndarray, o_to_move: np.ndarray) -> None:
+        """Fill the pages where O is to move of the open halves from `start` on, given those where X is."""
+        given = empty_pages(*x_to_move.shape)  # which has room behind its end, as the kernel needs
+        given[:] = x_to_move
+        self._fill(self.open[start : start + len(o_to_move)], given, o_to_move, None, given=True)
+
     def _o_to_move_pages(self, halves: np.ndarray, scores: np.ndarray) -> Pages:
         return Pages(self._game.cells - 2 * self.x_count + 1, self.x_count - 1, halves, scores)
 
-    def _fill(self, halves: np.ndarray, x_to_move: np.ndarray, o_to_move: np.ndarray, *, given: bool = False) -> None:
+    def _children(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+        halves = self.open[chunk.start : chunk.stop]
+        if not self.x_to_move_size:
+            none = np.full((len(halves), self._game.cells), -1, np.int64)
+            return none, none
+        return children(self._game, halves, self._above)
+
+    def _fill(
+        self, halves: np.ndarray, x_to_move: np.ndarray, o_to_move: np.ndarray, around: "Children | None", *,
+        given: bool = False,
+    ) -> None:  # fmt: skip
         game = self._game
-        following, child_pages = np.empty(0, np.int64), empty_pages(0, 0)
-        child_indexes = symmetry_ids = np.empty((0, 0), np.int64)
-        if x_to_move.size and not given:
-            if self._following is not None:
-                following, child_pages = self._following.open, self._following._o_to_move
-            child_indexes, symmetry_ids = children(game, halves, following)
+        child_halves, child_pages, indexes = around.pages if around else _NO_CHILDREN
+        symmetry_ids = around.symmetry_ids if around else _NO_CHILDREN.indexes
         fill_pages(
-            game.cells, game.misere, game.lines, game.group, self.x_count, halves, child_indexes, symmetry_ids,
-            following, child_pages.shape[1], child_pages.ravel(), self.x_to_move_size, x_to_move.ravel(), given,
+            game.cells, game.misere, game.lines, game.group, self.x_count, halves, indexes, symmetry_ids,
+            child_halves, child_pages.shape[1], child_pages.ravel(), self.x_to_move_size, x_to_move.ravel(), given,
             self.o_to_move_size, o_to_move.ravel(), *self._first_places, *scratch(len(game.lines)),
         )  # fmt: skip
 
 
-def layers(game: KernelGame, halves: Sequence[LayerHalves], last: Layer | None = None) -> Iterator[Layer]:
-    """Yield the layers in the order of filling, from the one below `last` on, given the halves of every layer.
+class Children(NamedTuple):
+    """The child pages of some halves from `start` on, and the symmetries that lead to them."""
 
-    Fill all of one before asking for the next.
-    """
-    for x_count in range(len(halves) - 1 if last is None else last.x_count - 1, -1, -1):
-        last = Layer(game, x_count, halves[x_count], last)
-        yield last
-        last.release()
+    start: int
+    pages: Gathered
+    symmetry_ids: np.ndarray
+
+    def of(self, chunk: Chunk) -> "Children":
+        """Return what some of these halves need."""
+        rows = slice(chunk.start - self.start, chunk.stop - self.start)
+        return Children(chunk.start, self.pages._replace(indexes=self.pages.indexes[rows]), self.symmetry_ids[rows])
+
+
+_NO_CHILDREN = Gathered(np.empty(0, np.int64), empty_pages(0, 0), np.empty((0, 0), np.int64))
+
+
+def sweep(game: KernelGame, halves: Sequence[LayerHalves]) -> Iterator[Filled]:
+    """Yield all pages of a game, filled in memory and on this thread, a few at a time."""
+    above = np.empty(0, np.int64)
+    shelf: Shelf = NoShelf()
+    for x_count in range(len(halves) - 1, -1, -1):
+        layer = Layer(game, x_count, halves[x_count], above)
+        following = RawShelf((0, len(layer.open)), layer.o_to_move_size)
+        with following.part(0) as part:
+            for whole in layer.whole():
+                for chunk in whole.cut(layer.at_once(whole.open)):
+                    _, around = next(layer.gathered(chunk, shelf, 0)) if chunk.open else (None, None)
+                    count = chunk.stop - chunk.start
+                    room = part.room(count) if chunk.open else empty_pages(count, layer.o_to_move_size)
+                    yield layer.fill(chunk, around, room)
+                    if chunk.open:
+                        part.put(room)
+        above, shelf = layer.open, following
 
 
 def page_sizes(cells: int, x_count: int) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from solver.duel.search import DuelSearch
 from solver.games.duel import Duel, DuelPosition
 from solver.games.notation import parse_game
 from solver.kinds import kind_of
+from solver.proof.crew import threads
 from solver.proof.progress import silent
 from solver.store.store import Store
 
@@ -87,8 +88,9 @@ def compare(program: Path, game: Duel, positions: list[DuelPosition]) -> None:
 def compare_book(program: Path, game: Duel, path: str, part: float) -> None:
     """Compare the margins of a book's fullest boards with those that the C program finds."""
     group = kind_of(game).symmetries(game)
-    proof: BookProof[None] = BookProof(game, group, lambda pages: None, jobs=1, on_progress=silent)
-    members = [game.at(x, o) for row in proof.fullest for x, o in row]
+    with threads(1) as crew:
+        proof: BookProof[None] = BookProof(game, group, lambda *_: None, crew=crew, on_progress=silent)
+        members = [game.at(x, o) for row in proof.fullest for x, o in row]
     chosen = random.Random(1).sample(members, int(part * len(members)))
     with Store(path, game) as store:
         scores, _ = kind_of(game).scores(store, 0.0)

@@ -19,7 +19,7 @@ from solver.games.notation import parse_game
 from solver.index.places import UNREACHED
 from solver.index.symmetry import Symmetry, symmetries
 from solver.sweep.halves import all_halves, kernel_game
-from solver.sweep.layers import layers
+from solver.sweep.layers import sweep
 
 Counts = tuple[int, int, int]
 
@@ -70,13 +70,11 @@ def run_numba(game: Game, group: tuple[Symmetry, ...]) -> tuple[float, Counts]:
     seconds = 0.0
     clock = perf_counter()
     known = kernel_game(game, group)
-    for layer in layers(known, all_halves(known)):
-        for chunk in layer.chunks():
-            filled = layer.fill(chunk)
-            seconds += perf_counter() - clock
-            for pages in filter(None, filled):
-                counts += count(pages.scores)
-            clock = perf_counter()
+    for filled in sweep(known, all_halves(known)):
+        seconds += perf_counter() - clock
+        for pages in filter(None, filled):
+            counts += count(pages.scores)
+        clock = perf_counter()
     wins, draws, losses = map(int, counts)
     return seconds + perf_counter() - clock, (wins, draws, losses)
 

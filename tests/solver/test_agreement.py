@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from places import position_at
 from queens import queens
-from whole import WholeProof
+from whole import whole
 
 from solver.errors import SolversDisagree
 from solver.games.notation import parse_game
@@ -23,14 +23,15 @@ from solver.index.places import UNREACHED
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
 from solver.proof.check import check_all, check_sample
-from solver.proof.progress import silent
+from solver.proof.plan import Holder
 from solver.proof.verify import verify_store
+from solver.scratch.folder import LocalFolder
 from solver.search.alphabeta import AlphaBeta
 from solver.search.live import Search
 from solver.store.digests import content_digest
 from solver.store.scores import Scores
 from solver.store.store import Store
-from solver.sweep.layers import Chunk, Filled, Layer
+from solver.sweep.layers import Filled, Layer
 
 BOTH = ["3,3,3", "3,4,3", "4,4,3", "4,4,4"]
 TINY = [f"{m},{n},{k}" for m, n in product(range(1, 9), repeat=2) if m * n <= 8 for k in range(1, max(m, n) + 1)]
@@ -69,10 +70,9 @@ def test_both_solvers_agree_on_every_place(solved: Callable[..., Any], name: str
 @pytest.mark.parametrize("name", UP_TO_TWELVE)
 def test_both_solvers_agree_on_every_place_of_every_board_of_up_to_12_cells(name: str, suffix: str) -> None:
     game = parse_game(name + suffix)
-    proof: WholeProof = WholeProof(game, symmetries(game), places_of, jobs=1, on_progress=silent)
-    filled = sum(sum(stage.made) for stage in proof.stages())
-    assert proof.summary.checked == filled > 0
-    assert proof.summary.abandoned == 0
+    layers, summary = whole(game, symmetries(game), places_of)
+    assert summary.checked == sum(map(sum, layers)) > 0
+    assert summary.abandoned == 0
 
 
 @pytest.mark.parametrize("suffix", ["", ",misere"])
@@ -192,8 +192,8 @@ def test_a_sample_s_searches_that_take_too_long_are_counted_and_confirm_nothing(
 def test_a_sweep_that_errs_once_is_stopped_by_the_proof(ply: int, monkeypatch: pytest.MonkeyPatch) -> None:
     fill = Layer.fill
 
-    def erring(self: Layer, chunk: Chunk) -> Filled:
-        filled = fill(self, chunk)
+    def erring(self: Layer, *rest: Any) -> Filled:
+        filled = fill(self, *rest)
         for pages in filter(None, filled):
             if 9 - pages.empty == ply:
                 pages.scores[:] = 1 - pages.scores
@@ -202,7 +202,7 @@ def test_a_sweep_that_errs_once_is_stopped_by_the_proof(ply: int, monkeypatch: p
     monkeypatch.setattr(Layer, "fill", erring)
     game = parse_game("3,3,3")
     with pytest.raises(SolversDisagree, match=r"board '[XO./]{11}' of 3,3,3: the sweep says"):
-        prove(WholeProof(game, symmetries(game), lambda filled: None, jobs=2, on_progress=silent))
+        whole(game, symmetries(game), places_of, jobs=2)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -211,8 +211,8 @@ def test_a_sweep_that_errs_everywhere_stops_the_proof_and_does_not_hang_it(
 ) -> None:
     fill = Layer.fill
 
-    def erring(self: Layer, chunk: Chunk) -> Filled:
-        filled = fill(self, chunk)
+    def erring(self: Layer, *rest: Any) -> Filled:
+        filled = fill(self, *rest)
         for pages in filter(None, filled):
             pages.scores[:] = 1 - pages.scores
         return filled
@@ -222,7 +222,7 @@ def test_a_sweep_that_errs_everywhere_stops_the_proof_and_does_not_hang_it(
 
     def proving() -> None:
         try:
-            prove(WholeProof(game, symmetries(game), lambda filled: None, jobs=jobs, on_progress=silent))
+            whole(game, symmetries(game), places_of, jobs=jobs)
         except SolversDisagree as refusal:
             ended.append(refusal)
 
@@ -232,14 +232,16 @@ def test_a_sweep_that_errs_everywhere_stops_the_proof_and_does_not_hang_it(
     assert len(ended) == 1
 
 
-def test_pages_do_not_depend_on_the_number_of_threads() -> None:
-    game = parse_game("4,4,4")
+@pytest.mark.parametrize("name", ["3,3,3", "2,5,3,misere", "4,4,4"])
+def test_pages_do_not_depend_on_the_number_of_threads_or_on_how_they_are_held(name: str, tmp_path: Path) -> None:
+    game = parse_game(name)
     found = []
-    for jobs in (1, 3):
-        proof: WholeProof = WholeProof(game, symmetries(game), content, jobs=jobs, on_progress=silent)
-        found.append([b"".join(stage.made) for stage in proof.stages()])
-        found.append(proof.summary.table())
-    assert found[:2] == found[2:]
+    for jobs, holder in product((1, 3), Holder):
+        folder = LocalFolder(str(tmp_path))
+        layers, summary = whole(game, symmetries(game), content, jobs=jobs, holder=holder, folder=folder)
+        found.append(([b"".join(layer) for layer in layers], summary.table()))
+        assert list(tmp_path.iterdir()) == []
+    assert found == found[:1] * 6
 
 
 def places_of(filled: Filled) -> int:
@@ -249,12 +251,6 @@ def places_of(filled: Filled) -> int:
 def content(filled: Filled) -> bytes:
     """Both pages of some halves, the one where X is to move first."""
     return b"".join(pages.scores.tobytes() for pages in filled if pages)
-
-
-def prove(proof: WholeProof) -> None:
-    """Solve the game to its end."""
-    for stage in proof.stages():
-        list(stage.made)
 
 
 @pytest.mark.parametrize(

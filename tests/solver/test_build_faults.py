@@ -25,8 +25,8 @@ from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
 from solver.proof.compile import compile_kernels
 from solver.proof.prove import LineProof
+from solver.scratch.journal import Journal
 from solver.store.digests import content_digest
-from solver.store.journal import Journal
 from solver.store.store import Store
 
 THREE = grid(3, 3, 3)
@@ -94,12 +94,14 @@ def test_a_full_disk_leaves_the_old_store_and_what_was_solved(
 
     ended, said = forked(full, tmp_path / "s")
     assert (ended, said.split(":")[0]) == (0, "StoreUnwritable"), said
-    partial = tmp_path / "s.partial"
-    assert list(tmp_path.iterdir()) == ([partial] if limit > 1 else [])
+    # Up to some limit the first task that has records does not fit, and it is chance whether another is done by then.
+    kept = list(tmp_path.iterdir())
+    assert kept == [tmp_path / "s.partial"] or (kept == [] and limit < 30_000)
+    assert kept == [] or limit > 1
     shutil.copy(store4, tmp_path / "s")
     ended, said = forked(full, tmp_path / "s")
     assert (ended, said.split(":")[0]) == (0, "StoreUnwritable"), said
-    assert sorted(tmp_path.iterdir()) == [tmp_path / "s"] + ([partial] if limit > 1 else [])
+    assert set(tmp_path.iterdir()) - set(kept) <= {tmp_path / "s", tmp_path / "s.partial"}
     assert (tmp_path / "s").read_bytes() == store4.read_bytes()
     build_store(FOUR, tmp_path / "s", jobs=2)
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]
@@ -223,9 +225,9 @@ def test_an_interrupt_ends_a_build_with_one_line_and_leaves_what_was_solved(tmp_
         _, err = building.communicate(timeout=60)
         lines = [line for line in err.splitlines() if line and not line.endswith("...")]
         clean = {file.name for file in folder.glob(f"{game}*")} <= {game, f"{game}.partial"}
-        lines = [line for line in lines if not any(word in line for word in (" places: ", "resuming", "solving again"))]
+        lines = [line for line in lines if not any(word in line for word in (" places: ", "resuming", "doing again"))]
         ended = building.returncode, lines
-        kept = f"Solved layers are kept in {path}.partial: the same command resumes."
+        kept = f"What is solved is kept in {path}.partial: the same command resumes."
         if ended not in ((130, ["Interrupted."]), (130, [kept, "Interrupted."]), (0, [])) or not clean:
             bad.append(f"{game} {delay:.3f} s after {after!r}: {building.returncode} {clean=} {err[-1500:]}")
         if game == "4,5,4" and building.returncode != 130:

@@ -14,6 +14,9 @@ import play.cli.main
 import solver.cli.main
 from solver.games.lines import grid
 from solver.index.places import UNREACHED, page_size
+from solver.proof.plan import Holder, Plan
+from solver.scratch.folder import LocalFolder
+from solver.scratch.tasks import TaskFiles
 from solver.store.manifest import Manifest, Ply, digest_of_layers
 from solver.store.record import PackedRecord, new_digest, pack, record_key, unpack, with_checksum
 from solver.store.store import Store
@@ -84,17 +87,17 @@ def nothing(empty: int, half: int, page: bytearray) -> None:
 
 
 @pytest.mark.parametrize("game", ["4,4", "0,4,4", "4,4,9", "x", "", "4,4,4,4", "4,4,-1", "4,4,4,lose", "４,4,4"])
-@pytest.mark.parametrize("command", [(SOLVE, "build"), (SOLVE, "bench"), *READERS])
+@pytest.mark.parametrize("command", [(SOLVE, "build"), (SOLVE, "plan"), (SOLVE, "bench"), *READERS])
 def test_a_bad_game_is_refused_in_one_line(command: Any, game: str, run: Run) -> None:
     assert one_line(run(*command, "--game", game), 2)
 
 
-@pytest.mark.parametrize("command", [(SOLVE, "build"), (SOLVE, "bench"), *READERS])
+@pytest.mark.parametrize("command", [(SOLVE, "build"), (SOLVE, "plan"), (SOLVE, "bench"), *READERS])
 def test_a_game_too_large_to_solve_is_refused_in_one_line(command: Any, run: Run, tmp_path: Path) -> None:
     named = () if command[1] == "bench" else ("--store", tmp_path / "s")
     ran = run(*command, "--game", "9,9,5", *named)
     assert one_line(ran, ran.code)
-    assert ran.code in ((2,) if command[1] in ("build", "bench") else (2, 3))
+    assert ran.code in ((2,) if command[1] in ("build", "plan", "bench") else (2, 3))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -219,6 +222,102 @@ def test_verify_passes_a_good_store(store4: Path, store3: Path, run: Run) -> Non
     assert ran.code == 0, ran
     assert "307,639 canonical" in ran.out
     assert run(SOLVE, "verify", "--game", "3,3,3", "--store", store3, "--jobs", "1").code == 0
+
+
+@pytest.fixture
+def only_files(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Let there be no memory for pages; what is returned collects the names of files that hold some."""
+    seen: set[str] = set()
+    writing = LocalFolder.writing
+
+    def noted(self: LocalFolder, name: str) -> Any:
+        seen.add(f"{self.url}/{name}")
+        return writing(self, name)
+
+    monkeypatch.setattr(LocalFolder, "writing", noted)
+    monkeypatch.setattr(Plan, "memory", lambda self, holder: 1 if holder is Holder.FILES else 1 << 60)
+    return seen
+
+
+def test_verify_keeps_pages_that_memory_has_no_room_for_in_the_scratch_folder_and_leaves_nothing_there(
+    store4: Path, tmp_path: Path, run: Run, only_files: set[str]
+) -> None:
+    scratch = tmp_path / "deep" / "scratch"
+    scratch.mkdir(parents=True)
+    (scratch / "film").write_text("mine")
+    ran = run(SOLVE, "verify", "--store", store4, "--scratch", scratch)
+    assert ran.code == 0, ran
+    assert "307,639 canonical" in ran.out
+    assert only_files
+    assert all(name.startswith(f"{scratch}/.ttt4-verify-") and name.endswith(".pages") for name in only_files)
+    assert [(file.name, file.read_text()) for file in scratch.iterdir()] == [("film", "mine")]
+
+
+def test_verify_says_what_is_needed_where_there_is_no_room_and_no_scratch_folder(
+    store4: Path, run: Run, only_files: set[str]
+) -> None:
+    ran = run(SOLVE, "verify", "--store", store4)
+    assert one_line(ran, 1)
+    assert "of memory, but " in ran.err
+    assert only_files == set()
+
+
+def test_verify_with_a_scratch_folder_finds_any_one_altered_score_and_leaves_nothing_there(
+    tmp_path: Path, store3: Path, run: Run, only_files: set[str]
+) -> None:
+    def alter(empty: int, half: int, page: bytearray) -> None:
+        if empty == 5:
+            page[0] = (page[0] + 1) % 256
+
+    path, scratch = tampered(tmp_path / "s", store3, alter), tmp_path / "scratch"
+    for sample in ([], ["--sample", "0"]):
+        ran = run(SOLVE, "verify", "--game", "3,3,3", "--store", path, "--scratch", scratch, *sample)
+        assert one_line(ran, 4)
+        assert list(scratch.iterdir()) == []
+    assert only_files
+
+
+@pytest.mark.parametrize("game", ["3,3,3", "duel,2,2"])
+def test_verify_takes_a_scratch_folder_for_any_game(game: str, tmp_path: Path, run: Run) -> None:
+    assert run(SOLVE, "build", "--game", game, "--store", tmp_path / "s").code == 0
+    ran = run(SOLVE, "verify", "--game", game, "--store", tmp_path / "s", "--scratch", tmp_path / "scratch")
+    assert ran.code == 0, ran
+    assert list(tmp_path.rglob("*/*")) == []
+
+
+@pytest.mark.parametrize("where", ["file/deeper", "/proc/nowhere"])
+def test_verify_refuses_a_scratch_folder_that_cannot_be_in_one_line(
+    where: str, tmp_path: Path, store3: Path, run: Run
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    ran = run(SOLVE, "verify", "--game", "3,3,3", "--store", store3, "--scratch", tmp_path / where)
+    assert one_line(ran, 1)
+    assert str(tmp_path / where) in ran.err
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("tasks", [0, 1, 5])
+def test_an_interrupted_build_says_where_it_goes_on_if_anything_is_kept(
+    tasks: int, given: bool, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, done = TaskFiles.keep, 0
+
+    def keeping(self: TaskFiles, *rest: Any) -> None:
+        nonlocal done
+        if done == tasks:
+            raise KeyboardInterrupt
+        keep(self, *rest)
+        done += 1
+
+    monkeypatch.setattr(TaskFiles, "keep", keeping)
+    scratch = ("--scratch", tmp_path / "scratch") if given else ()
+    ran = run(SOLVE, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--jobs", "1", *scratch)
+    folder = tmp_path / "scratch" / "3x3x3.ttt4.partial" if given else tmp_path / "s.partial"
+    kept = [f"What is solved is kept in {folder}: the same command resumes."] if tasks else []
+    assert (ran.code, ran.out) == (130, "")
+    assert [line for line in ran.err.splitlines() if not line.endswith("...")] == [*kept, "Interrupted."]
+    assert len(list(folder.glob("*.done"))) == tasks
+    assert folder.exists() == (tasks > 0)
 
 
 def test_verify_searches_no_more_than_the_sample(store4: Path, run: Run) -> None:

@@ -5,6 +5,7 @@ Most tests let boards of 9 cells and more have a book, because a store of all th
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -18,12 +19,12 @@ from typing import Any
 import lmdb
 import naive
 import pytest
-from stores import seal_anew, with_a_flipped_bit
+from stores import DAMAGES, break_off, damage_one, done_in, seal_anew, tasks_of, whole_layers, with_a_flipped_bit
 
 from oracle.oracle import Oracle
 from play.server.desk import Desk
 from solver.cli.main import main
-from solver.duel.book import BookLayer, BookProof, Chunk
+from solver.duel.book import BookLayer, BookProof
 from solver.duel.book_scores import BookScores
 from solver.duel.live import LiveDuel
 from solver.duel.scores import DuelScores
@@ -36,8 +37,8 @@ from solver.games.registry import find_game
 from solver.index.layout import stored_plies
 from solver.kinds import kind_of
 from solver.proof.build import build_store
+from solver.proof.proof import Task
 from solver.proof.verify import verify_store
-from solver.store.journal import Journal
 from solver.store.manifest import Ply
 from solver.store.store import Store
 
@@ -343,71 +344,70 @@ def test_a_book_of_4x4_has_the_pages_of_the_whole_store(
     } == set()
 
 
-def break_off(game: Any, path: Path, layers: int) -> None:
-    """Build until so many layers are whole, and leave the rest."""
-    ending = Journal.end_layer
-
-    def end(self: Journal, number: int, summary: dict[str, Any]) -> None:
-        ending(self, number, summary)
-        if len(self.layers) == layers:
-            raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Journal, "end_layer", end)
-        with pytest.raises(KeyboardInterrupt):
-            build_store(game, path, jobs=2)
-
-
 @pytest.fixture
-def filled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of tiles of each layer, for each time that one of its chunks was filled."""
-    seen: list[int] = []
-    fill = BookProof.fill
+def filled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The layer and number of each task that was done."""
+    seen: list[tuple[int, int]] = []
+    make = BookProof.make
 
-    def counted(self: BookProof[Any], layer: BookLayer, chunk: Chunk, *rest: Any) -> Any:
-        seen.append(layer.number)
-        return fill(self, layer, chunk, *rest)
+    def counted(self: BookProof[Any], layer: BookLayer, task: Task, *rest: Any) -> Any:
+        seen.append((layer.number, task.number))
+        return make(self, layer, task, *rest)
 
-    monkeypatch.setattr(BookProof, "fill", counted)
+    monkeypatch.setattr(BookProof, "make", counted)
     return seen
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_a_book_broken_off_after_any_layer_goes_on_there_and_ends_the_same(
-    jobs: int, tmp_path: Path, filled: list[int], book_of: Callable[[str], Path]
+    jobs: int, tmp_path: Path, filled: list[tuple[int, int]], book_of: Callable[[str], Path]
 ) -> None:
     game, path = parse_game("duel,3,4"), tmp_path / "s"
-    expected = content(book_of("duel,3,4"))
-    for layers in range(1, TILES + 2):
-        break_off(game, path, layers)
+    expected, tasks = content(book_of("duel,3,4")), tasks_of(game)
+    for count in whole_layers(game):
+        break_off(game, path, count)
         assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
         filled.clear()
         notes: list[str] = []
         build_store(game, path, jobs=jobs, on_progress=lambda progress, notes=notes: notes.append(progress.note))  # type: ignore[misc]
-        assert set(filled) == set(range(TILES + 1 - layers))
+        assert sorted(filled) == sorted(tasks[count:])
         assert any("resuming" in note for note in notes)
         assert content(path) == expected
         path.unlink()
 
 
-def test_a_book_broken_off_in_the_middle_of_a_layer_solves_that_layer_again(
-    tmp_path: Path, filled: list[int], book_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+def test_a_book_broken_off_in_the_middle_of_a_layer_does_only_the_tasks_that_are_not_done(
+    tmp_path: Path, filled: list[tuple[int, int]], book_of: Callable[[str], Path]
 ) -> None:
-    game, path, put = parse_game("duel,3,4"), tmp_path / "s", Journal.put
+    game, path = parse_game("duel,3,4"), tmp_path / "s"
+    expected, tasks = content(book_of("duel,3,4")), set(tasks_of(game))
+    for count in sorted({whole - 1 for whole in whole_layers(game)} - {0}):
+        break_off(game, path, count)
+        done = done_in(tmp_path / "s.partial")
+        assert len(done) == count
+        filled.clear()
+        build_store(game, path, jobs=2)
+        assert sorted(filled) == sorted(tasks - done)
+        assert content(path) == expected
+        path.unlink()
 
-    def putting(self: Journal, record: Any) -> None:
-        if record.key[0] == game.cells - TILES + 2:
-            raise KeyboardInterrupt
-        put(self, record)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(Journal, "put", putting)
-        with pytest.raises(KeyboardInterrupt):
-            build_store(game, path, jobs=2)
-    filled.clear()
-    build_store(game, path, jobs=2)
-    assert set(filled) == set(range(TILES - 1))
-    assert content(path) == content(book_of("duel,3,4"))
+@pytest.mark.parametrize("kind", ["records", "done"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_only_the_task_of_a_damaged_file_of_a_book_is_done_again(
+    damage: str, kind: str, tmp_path: Path, filled: list[tuple[int, int]], book_of: Callable[[str], Path]
+) -> None:
+    game, path, rng = parse_game("duel,3,4"), tmp_path / "s", random.Random(damage)
+    expected, tasks = content(book_of("duel,3,4")), tasks_of(game)
+    for count in whole_layers(game):
+        break_off(game, path, count)
+        name = damage_one(tmp_path / "s.partial", damage, rng, kind)
+        filled.clear()
+        build_store(game, path, jobs=2)
+        assert sorted(filled) == sorted([*tasks[count:], (int(name[:2]), int(name[3:9]))])
+        assert content(path) == expected
+        assert [file.name for file in tmp_path.iterdir()] == ["s"]
+        path.unlink()
 
 
 Erring = Callable[[Callable[[int, int, int], int]], None]

@@ -17,7 +17,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stores import Decoded, break_off, damaged_journal, seal_anew, with_a_flipped_bit
+from stores import (
+    DAMAGES,
+    Decoded,
+    alter_record,
+    break_off,
+    damage_one,
+    done_in,
+    files_in,
+    seal_anew,
+    tasks_of,
+    whole_layers,
+    with_a_flipped_bit,
+    write_folder,
+)
 
 from oracle.oracle import Oracle
 from solver.cli.main import main
@@ -25,7 +38,7 @@ from solver.duel.index import DuelIndex, page_size
 from solver.duel.prove import DuelProof, page_numbers
 from solver.duel.scores import DuelScores
 from solver.duel.search import DuelSearch
-from solver.duel.sweep import Chunk, Layer
+from solver.duel.sweep import Chunk, Layer, solved_layers
 from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreError, StoreMismatch, StoreUnwritable
 from solver.games.board_text import parse
 from solver.games.duel import Duel, DuelPosition
@@ -33,7 +46,9 @@ from solver.games.notation import parse_game
 from solver.index.places import UNREACHED
 from solver.kinds import kind_of
 from solver.proof.build import build_store
+from solver.proof.crew import threads
 from solver.proof.progress import silent
+from solver.proof.proof import StoredPages, Summary, Task
 from solver.proof.verify import verify_store
 from solver.store.digests import content_digest
 from solver.store.manifest import Manifest, Ply
@@ -205,13 +220,10 @@ def test_wins_draws_and_losses_are_all_canonical_positions(name: str, store_of: 
 @pytest.mark.parametrize("name", ["duel,2,2", "duel,2,3", "duel,3,3"])
 def test_without_symmetries_every_reachable_position_is_canonical(name: str, store_of: StoreOf) -> None:
     game = parse_game(name)
-    alone: DuelProof[None] = DuelProof(
-        duel_of(name), kind_of(game).symmetries(game)[:1], lambda pages: None, jobs=1, on_progress=silent
-    )
-    solve(alone)
+    alone = solved(duel_of(name), kind_of(game).symmetries(game)[:1]).table()
     with Store(store_of(name)) as store:
-        assert [ply.reachable for ply in store.manifest.plies] == [ply.reachable for ply in alone.summary.table()]
-    assert all(ply.canonical == ply.reachable for ply in alone.summary.table())
+        assert [ply.reachable for ply in store.manifest.plies] == [ply.reachable for ply in alone]
+    assert all(ply.canonical == ply.reachable for ply in alone)
 
 
 @pytest.mark.parametrize("name", MINIMAX)
@@ -566,13 +578,17 @@ def test_a_store_signed_as_a_duel_of_another_shape_is_not_taken_for_it(store_of:
 
 
 @pytest.fixture
-def filled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of tiles of each layer, for each time that one of its chunks was filled."""
-    seen: list[int] = []
+def filled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The layer and number of each task whose places were filled, as the sweep itself was asked.
+
+    Full boards, which are not stored, are filled again to restore them, and are left out.
+    """
+    seen: list[tuple[int, int]] = []
     fill = Layer.fill
 
     def counted(self: Layer, chunk: Chunk, following: Layer | None) -> np.ndarray:
-        seen.append(self.number)
+        if following is not None:
+            seen.append((self.number, list(self.chunks()).index(chunk)))
         return fill(self, chunk, following)
 
     monkeypatch.setattr(Layer, "fill", counted)
@@ -581,75 +597,81 @@ def filled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("name", ["duel,1,1", "duel,1,5", "duel,2,3", "duel,2,4", "duel,3,3", "duel,2,8"])
 def test_a_build_broken_off_after_any_layer_goes_on_there_and_ends_the_same(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filled: list[int], store_of: StoreOf
+    name: str, tmp_path: Path, filled: list[tuple[int, int]], store_of: StoreOf
 ) -> None:
     game, path = parse_game(name), tmp_path / "s"
-    expected = content(store_of(name))
-    for layers in range(1, game.cells + 2, 1 if game.cells < 10 else 5):
-        break_off(game, path, layers, monkeypatch)
+    expected, tasks = content(store_of(name)), tasks_of(game)
+    for count in whole_layers(game)[:: 1 if game.cells < 10 else 5]:
+        break_off(game, path, count)
         assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
+        assert done_in(tmp_path / "s.partial") == set(tasks[:count])
         filled.clear()
         notes: list[str] = []
         build_store(game, path, jobs=2, on_progress=lambda progress, notes=notes: notes.append(progress.note))  # type: ignore[misc]
-        again = {game.cells} if layers == 1 else set()  # full boards are not stored: they are counted again
-        assert set(filled) == set(range(game.cells + 1 - layers)) | again
+        assert sorted(filled) == sorted(tasks[count:])
         assert any("resuming" in note for note in notes)
         assert content(path) == expected
         assert [file.name for file in tmp_path.iterdir()] == ["s"]
         path.unlink()
 
 
+def test_a_build_broken_off_in_the_middle_of_a_layer_does_only_the_tasks_that_are_not_done(
+    tmp_path: Path, filled: list[tuple[int, int]], store_of: StoreOf
+) -> None:
+    game, path = Duel(2, 8), tmp_path / "s"
+    tasks = set(tasks_of(game))
+    assert len(tasks) > 20
+    for count in range(2, len(tasks), 5):
+        break_off(game, path, count)
+        done = done_in(tmp_path / "s.partial")
+        assert len(done) == count
+        filled.clear()
+        build_store(game, path, jobs=2)
+        assert sorted(filled) == sorted(tasks - done)
+        assert content(path) == content(store_of("duel,2,8"))
+        path.unlink()
+
+
 def test_a_build_broken_off_again_and_again_ends_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_of: StoreOf
+    tmp_path: Path, store_of: StoreOf, filled: list[tuple[int, int]]
 ) -> None:
     game, path = Duel(3, 3), tmp_path / "s"
-    for layers in range(1, 11):
-        break_off(game, path, layers, monkeypatch)
+    expected, tasks = content(store_of("duel,3,3")), tasks_of(game)
+    filled.clear()
+    for _ in range(9):
+        break_off(game, path, 1)
     build_store(game, path, jobs=1)
-    assert content(path) == content(store_of("duel,3,3"))
+    assert sorted(filled) == sorted(task for task in tasks if task[0] < game.cells), "nothing is done twice"
+    assert content(path) == expected
 
 
-@pytest.mark.parametrize("damage", ["cut", "altered", "longer"])
+@pytest.mark.parametrize("kind", ["records", "done"])
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_journal_is_believed_as_far_as_it_is_right(
-    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_of: StoreOf
+    damage: str, kind: str, tmp_path: Path, store_of: StoreOf, filled: list[tuple[int, int]]
 ) -> None:
     game, path, partial, rng = Duel(3, 3), tmp_path / "s", tmp_path / "s.partial", random.Random(9)
-    break_off(game, path, 8, monkeypatch)
-    good, expected = partial.read_bytes(), content(store_of("duel,3,3"))
-    for _ in range(60):
-        partial.write_bytes(damaged_journal(good, damage, rng))
+    break_off(game, path, 8)
+    good, expected, tasks = files_in(partial), content(store_of("duel,3,3")), tasks_of(game)
+    for _ in range(20):
+        write_folder(partial, good)
+        name = damage_one(partial, damage, rng, kind)
+        again = [(int(name[:2]), int(name[3:9]))] if good != files_in(partial) else []
+        filled.clear()
         build_store(game, path, jobs=1)
+        assert sorted(filled) == sorted(task for task in [*again, *tasks[8:]] if task[0] < game.cells), name
         assert content(path) == expected
-        assert not partial.exists()
+        assert [file.name for file in tmp_path.iterdir()] == ["s"]
+        path.unlink()
 
 
 @pytest.mark.parametrize("other", ["duel,2,4", "3,3,3"])
-def test_the_journal_of_another_game_is_refused_and_left_alone(
-    other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    break_off(parse_game(other), tmp_path / "s", 2, monkeypatch)
-    there = (tmp_path / "s.partial").read_bytes()
+def test_the_journal_of_another_game_is_refused_and_left_alone(other: str, tmp_path: Path) -> None:
+    break_off(parse_game(other), tmp_path / "s", 2)
+    there = files_in(tmp_path / "s.partial")
     with pytest.raises(StoreUnwritable, match=f"is the journal of a build of '{other}'"):
         build_store(Duel(3, 3), tmp_path / "s", jobs=1)
-    assert (tmp_path / "s.partial").read_bytes() == there
-
-
-def altered_record(partial: Path, layer: int, change: Callable[[bytes, bytearray], None]) -> None:
-    """Write a journal again with the first record of one of its layers changed, and its checksum right."""
-    data, at, layers, made, done = partial.read_bytes(), 0, 0, bytearray(), False
-    while at < len(data):
-        length, key = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 9]
-        value = data[at + 9 : at + 9 + length]
-        layers += key == b"layer"
-        if layers == layer and key not in (b"layer", b"begin") and not done:
-            body, done = bytearray(zlib.decompress(value[4:])), True
-            change(key, body)
-            packed = zlib.compress(bytes(body), 6)
-            value = zlib.crc32(key + packed).to_bytes(4, "big") + packed
-        made += len(value).to_bytes(4) + key + value
-        at += 9 + length
-    assert done
-    partial.write_bytes(made)
+    assert files_in(tmp_path / "s.partial") == there
 
 
 def negated(key: bytes, body: bytearray) -> None:
@@ -675,19 +697,28 @@ def misnumbered(key: bytes, body: bytearray) -> None:
 @pytest.mark.parametrize("change", [negated, lost, found, misnumbered])
 @pytest.mark.parametrize(("layers", "layer"), [(4, 1), (4, 3), (7, 6), (7, 2)])
 def test_a_record_that_an_earlier_build_is_made_to_have_kept_is_noticed(
-    layers: int, layer: int, change: Callable[[bytes, bytearray], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    layers: int, layer: int, change: Callable[[bytes, bytearray], None], tmp_path: Path
 ) -> None:
-    break_off(Duel(3, 3), tmp_path / "s", layers, monkeypatch)
-    altered_record(tmp_path / "s.partial", layer, change)
+    break_off(Duel(3, 3), tmp_path / "s", whole_layers(Duel(3, 3))[layers - 1])
+    alter_record(tmp_path / "s.partial", 9 - layer, change)
     with pytest.raises((StoreUnwritable, SolversDisagree)):
         build_store(Duel(3, 3), tmp_path / "s", jobs=1)
     assert not (tmp_path / "s").exists()
 
 
-def solve(proof: DuelProof[Any]) -> None:
-    """Solve the game to its end."""
-    for stage in proof.stages():
-        list(stage.made)
+def nothing(task: Task, summary: Summary, pages: Iterator[StoredPages]) -> None:
+    """Let a task do its work."""
+    for _ in pages:
+        pass
+
+
+def solved(game: Duel, group: tuple[tuple[int, ...], ...]) -> Summary:
+    """Solve a game to its end, and return what the proof came to."""
+    with threads(1) as crew:
+        proof: DuelProof[None] = DuelProof(game, group, nothing, crew=crew, on_progress=silent)
+        for stage in proof.stages():
+            list(stage.made)
+    return proof.summary
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -741,7 +772,7 @@ def test_the_board_on_which_the_solvers_differ_is_the_one_that_is_named(monkeypa
     game = Duel(3, 3)
     alone = kind_of(game).symmetries(game)[:1]
     with pytest.raises(SolversDisagree, match=r"board 'R../R\.G/\.\.\.' of duel,3,3: the sweep says"):
-        solve(DuelProof(game, alone, lambda pages: None, jobs=1, on_progress=silent))
+        solved(game, alone)
 
 
 @pytest.mark.parametrize("tiles", [1, 2, 5, 8, 9])
@@ -758,7 +789,7 @@ def test_a_sweep_that_loses_a_reached_position_is_stopped(tiles: int, monkeypatc
     game = Duel(3, 3)
     alone = kind_of(game).symmetries(game)[:1]
     with pytest.raises(SolversDisagree):
-        solve(DuelProof(game, alone, lambda pages: None, jobs=1, on_progress=silent))
+        solved(game, alone)
 
 
 def test_layers_that_are_left_out_stop_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -770,18 +801,13 @@ def test_layers_that_are_left_out_stop_a_proof(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Layer, "chunks", fewer)
     game = Duel(3, 3)
     with pytest.raises(SolversDisagree):
-        solve(DuelProof(game, kind_of(game).symmetries(game), lambda pages: None, jobs=1, on_progress=silent))
+        solved(game, kind_of(game).symmetries(game))
 
 
 def test_copies_of_a_position_that_differ_are_refused() -> None:
     game, refused, images = Duel(3, 3), 0, kind_of(Duel(3, 3)).symmetries(Duel(3, 3))
     duel = naive.Duel(3, 3)
-    proof: DuelProof[None] = DuelProof(game, images, lambda pages: None, jobs=1, on_progress=silent)
-    for stage in proof.stages():
-        list(stage.made)
-        layer = proof._following
-        if layer is None:
-            continue
+    for layer in solved_layers(game, images):
         for row, place in np.argwhere(layer.scores != UNREACHED).tolist():
             board = coloured(duel, int(layer.filled[row]), place)
             own = [g for g in images if naive.turned(board.replace("G", "R"), g) == board.replace("G", "R")]

@@ -48,9 +48,9 @@ def right(code: int, err: str, number: signal.Signals) -> bool:
         " searching live",
         " may err ",
         " places: ",
-        "Solved layers are kept",
+        "What is solved is kept",
         "resuming",
-        "solving again",
+        "doing again",
     )
     talk = [line for line in err.splitlines(keepends=True) if not any(word in line for word in progress)]
     return code == 128 + number and talk == [LINES[number]]

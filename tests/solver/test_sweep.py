@@ -1,6 +1,6 @@
 """The sweep: known outcomes, halves and their order, and pages that do not depend on how the work is cut."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -15,8 +15,15 @@ from solver.games.notation import parse_game
 from solver.games.position import Position
 from solver.index.places import page_size
 from solver.index.symmetry import image, symmetries
+from solver.proof.crew import threads
+from solver.proof.progress import silent
+from solver.proof.prove import LineProof
+from solver.scratch.folder import MemoryFolder
+from solver.store.record import pages_in_record
 from solver.sweep import layers as sweep
 from solver.sweep.halves import all_halves, canonical_sets, children, kernel_game, layer_halves, set_counts
+from solver.sweep.layers import Chunk, Layer
+from solver.sweep.shelf import NoShelf, PackedShelf, RawShelf, Shelf
 
 
 def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dict[Any, bytes]:
@@ -24,12 +31,11 @@ def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dic
     game = parse_game(name)
     found = {}
     known = kernel_game(game, group or symmetries(game))
-    for layer in sweep.layers(known, all_halves(known)):
-        for chunk in layer.chunks():
-            for pages in filter(None, layer.fill(chunk) if chunk.open else ()):
-                for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True):
-                    assert (pages.empty, half) not in found
-                    found[pages.empty, half] = scores.tobytes()
+    for filled in sweep.sweep(known, all_halves(known)):
+        for pages in filter(None, filled):
+            for half, scores in zip(pages.halves.tolist(), pages.scores, strict=True):
+                assert (pages.empty, half) not in found
+                found[pages.empty, half] = scores.tobytes()
     return found
 
 
@@ -62,11 +68,37 @@ def test_every_opening_of_4x4_draws(solved: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere", "3,3,3", "2,5,3", "4,4,4"])
 def test_pages_do_not_depend_on_how_layers_are_cut(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pages_of(name)
-    for places, chunks in ((1, 16), (100, 16), (3000, 1), (1 << 30, 1), (1 << 30, 100)):
+    for places in (1, 100, 3000, 1 << 30):
         if name != "4,4,4" or places > 1:
             monkeypatch.setattr(sweep, "CHUNK_PLACES", places)
-            monkeypatch.setattr(sweep, "CHUNKS_PER_LAYER", chunks)
             assert pages_of(name) == whole
+
+
+def layers_of(name: str) -> Iterator[tuple[Layer, Shelf]]:
+    """The layers of a game, each with the filled shelf of the one above; the next one finds this one filled."""
+    game = parse_game(name)
+    known = kernel_game(game, symmetries(game))
+    halves = all_halves(known)
+    above, shelf = np.empty(0, np.int64), NoShelf()
+    for number in range(len(halves) - 1, -1, -1):
+        layer = Layer(known, number, halves[number], above)
+        yield layer, shelf
+        sizes = (0, len(layer.open)), layer.o_to_move_size
+        following = PackedShelf(MemoryFolder(), number, *sizes) if number % 2 else RawShelf(*sizes)
+        with following.part(0) as part:
+            for whole in filter(lambda chunk: chunk.open, layer.whole()):
+                for chunk, around in layer.gathered(whole, shelf, 1 << 62):
+                    room = part.room(chunk.stop - chunk.start)
+                    layer.fill(chunk, around, room)
+                    part.put(room)
+        above, shelf = layer.open, following
+
+
+def covers(parts: list[Chunk], whole: Chunk, together: int) -> bool:
+    """Whether the parts of a chunk are the whole of it, in order, and cut only between so many halves."""
+    halves = [half for part in parts for half in range(part.start, part.stop)]
+    cut = all((part.stop - part.start) % together == 0 for part in parts[:-1])
+    return halves == list(range(whole.start, whole.stop)) and cut and {part.open for part in parts} <= {whole.open}
 
 
 @pytest.mark.parametrize("multiple", [1, 7])
@@ -75,21 +107,89 @@ def test_chunks_cover_a_layer_once_and_are_no_larger_than_they_may_be(
     places: int, multiple: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweep, "CHUNK_PLACES", places)
-    game = parse_game("3,4,3")
-    known = kernel_game(game, symmetries(game))
-    for layer in sweep.layers(known, all_halves(known)):
-        chunks = list(layer.chunks(multiple))
-        for live, halves in ((True, layer.open), (False, layer.finished)):
-            parts = [range(chunk.start, chunk.stop) for chunk in chunks if chunk.open == live]
-            assert [half for part in parts for half in part] == list(range(len(halves)))
-            together = multiple if live else 1
-            for part in parts:
-                assert (
-                    len(part) <= together or len(part) * (layer.o_to_move_size + live * layer.x_to_move_size) <= places
-                )
-                assert len(part) % together == 0 or part is parts[-1], "what is used together is not cut"
-        for chunk in chunks:
-            layer.fill(chunk)
+    for layer, _ in layers_of("3,4,3"):
+        assert {chunk.open: chunk.stop for chunk in layer.whole()} == {
+            live: len(halves) for live, halves in ((True, layer.open), (False, layer.finished)) if len(halves)
+        }
+        for whole in layer.whole():
+            size = layer.o_to_move_size + whole.open * layer.x_to_move_size
+            step = layer.at_once(whole.open, multiple)
+            assert step % multiple == 0
+            assert step == multiple or step * size <= places
+            parts = list(whole.cut(step))
+            assert covers(parts, whole, multiple)
+            assert all(part.stop - part.start <= step for part in parts)
+
+
+@pytest.mark.parametrize("multiple", [1, 7])
+@pytest.mark.parametrize("most", [1, 300, 3000, 1 << 62])
+def test_parts_of_a_chunk_have_all_their_child_pages_and_no_more_than_they_may(most: int, multiple: int) -> None:
+    cut = 0
+    for layer, shelf in layers_of("3,4,3"):
+        for whole in filter(lambda chunk: chunk.open, layer.whole()):
+            found = list(layer.gathered(whole, shelf, most, multiple))
+            assert covers([part for part, _ in found], whole, multiple)
+            cut += len(found) > 1
+            for part, around in found:
+                rows = layer.open[part.start : part.stop]
+                assert around.start == part.start
+                assert len(around.pages.indexes) == len(around.symmetry_ids) == len(rows)
+                if isinstance(shelf, PackedShelf):
+                    assert around.pages.pages.nbytes <= most or len(rows) <= multiple
+                    used = np.unique(around.pages.indexes)
+                    assert used[used >= 0].tolist() == list(range(len(around.pages.halves))), "none that nobody needs"
+                wanted, turned = layer._children(part)
+                assert (around.symmetry_ids == turned).all()
+                indexes = around.pages.indexes
+                assert ((indexes < 0) == (wanted < 0)).all()
+                assert (around.pages.halves[indexes[indexes >= 0]] == layer._above[wanted[wanted >= 0]]).all()
+    assert (cut > 0) == (most < 1 << 62)
+
+
+def test_shelves_in_two_folders_in_memory_do_not_mix() -> None:
+    rng = np.random.default_rng(3)
+    for few in (2, 100):  # so that one packs better than the other
+        pages = rng.integers(-few, few, (3000, 50), np.int8)
+        shelf = PackedShelf(MemoryFolder(), 3, (0, len(pages)), 50)
+        with shelf.part(0) as part:
+            part.room(len(pages))[:] = pages
+            part.put(pages)
+        wanted = rng.integers(0, len(pages), (20, 4))
+        found = shelf.gather(np.arange(len(pages)), wanted, 1 << 62)
+        assert found is not None
+        assert (found.pages[found.indexes] == pages[wanted]).all()
+
+
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "4,4,4", "4,5,4", "1,9,4", "2,5,3,misere"])
+@pytest.mark.parametrize(("least", "most"), [(1, 1), (1, 100), (50, 1 << 29), (1 << 14, 1 << 29), (1 << 22, 1 << 29)])
+def test_tasks_cover_a_layer_once_and_hold_whole_records(
+    name: str, least: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name in ("4,4,4", "4,5,4") and least < 1000:
+        return
+    monkeypatch.setattr("solver.proof.prove._LEAST_CHECKED_PLACES", least)
+    monkeypatch.setattr("solver.proof.prove._LEAST_PLACES", least)
+    monkeypatch.setattr("solver.proof.prove._MOST_PLACES", most)
+    game, group = parse_game(name), symmetries(parse_game(name))
+    seen = []
+    for jobs in (1, 2):
+        with threads(jobs) as crew:
+            proof: LineProof[None] = LineProof(game, group, lambda *_: None, crew=crew, on_progress=silent)
+            tasks = {layer.number: layer.tasks for layer in proof.layers()}
+        seen.append(tasks)
+        for number, (opened, finished) in proof.layout.items():
+            x_size, o_size = sweep.page_sizes(game.cells, number)
+            assert [task.number for task in tasks[number]] == list(range(len(tasks[number])))
+            assert {task.layer for task in tasks[number]} <= {number}
+            for live, count in ((True, opened), (False, finished)):
+                parts = [task.part for task in tasks[number] if task.part.open == live]
+                together = pages_in_record(x_size) if live else 1
+                assert covers(parts, Chunk(live, 0, count), together)
+                size = max(1, o_size + live * x_size)
+                for part in parts:
+                    halves = part.stop - part.start
+                    assert halves <= together or halves * size <= max(least, min(most, count * size // 64))
+    assert seen[0] == seen[1], "a build goes on with what one with other hands has done"
 
 
 @pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "3,4,3,misere", "4,3,3"])
@@ -112,17 +212,17 @@ def test_the_halves_are_the_sets_of_x_that_no_symmetry_makes_smaller(name: str) 
     group = symmetries(game)
     prepared = kernel_game(game, group)
     seen = []
-    for layer in sweep.layers(prepared, all_halves(prepared)):
-        seen.append(layer.x_count)
-        every = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), layer.x_count)]
+    for number, layer in enumerate(all_halves(prepared)):
+        every = [sum(1 << cell for cell in chosen) for chosen in combinations(range(game.cells), number)]
         smallest = sorted(x for x in every if min(image(g, x) for g in group) == x)
         assert layer.open.tolist() == [x for x in smallest if not game.completed(x)]
         finished = layer.finished.tolist()
         assert finished == sorted(finished)
         assert set(finished) <= {x for x in smallest if game.completed(x)}
-        for chunk in layer.chunks():
-            layer.fill(chunk)
-    assert seen == list(range((game.cells + 1) // 2, -1, -1))
+        found = layer_halves(prepared, number, set_counts(prepared))
+        assert all(one.tolist() == other.tolist() for one, other in zip(found, layer, strict=True))
+        seen.append(number)
+    assert seen == list(range((game.cells + 1) // 2 + 1))
 
 
 def test_a_cell_that_x_claims_leads_to_the_half_that_it_makes() -> None:

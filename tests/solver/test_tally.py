@@ -9,12 +9,11 @@ import naive
 import numpy as np
 import pytest
 from places import position_at
-from whole import WholeProof
+from whole import whole
 
 from solver.errors import SolversDisagree
 from solver.games.notation import parse_game
 from solver.index.symmetry import Symmetry, image, symmetries
-from solver.proof.progress import silent
 from solver.store.manifest import Ply
 from solver.sweep.halves import kernel_game
 from solver.sweep.tally import count_positions
@@ -24,10 +23,7 @@ SMALL = ["3,3,3", "3,3,3,misere", "2,4,3", "2,4,3,misere", "1,8,3", "2,6,2", "2,
 
 def table_under(name: str, group: tuple[Symmetry, ...]) -> tuple[Ply, ...]:
     """The counts by ply of a game solved under some of its symmetries."""
-    proof: WholeProof = WholeProof(parse_game(name), group, lambda filled: None, jobs=1, sample=3, on_progress=silent)
-    for stage in proof.stages():
-        list(stage.made)
-    return proof.summary.table()
+    return whole(parse_game(name), group, lambda filled: None, sample=3)[1].table()
 
 
 def totals(table: tuple[Ply, ...]) -> tuple[int, int]:

@@ -134,10 +134,9 @@ def test_places_that_no_search_compared_stop_a_build(tmp_path: Path, monkeypatch
 
 
 def test_layers_that_are_left_out_stop_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from solver.proof import prove
+    from solver.proof.prove import LineProof
 
-    real = prove.layers
-    monkeypatch.setattr(prove, "layers", lambda *arguments: list(real(*arguments))[:0])
+    monkeypatch.setattr(LineProof, "layers", lambda self: [])
     with pytest.raises(SolversDisagree, match="0 places were filled, but there are"):
         build_store(grid(3, 3, 3), tmp_path / "s", jobs=1)
     assert list(tmp_path.iterdir()) == []
@@ -177,15 +176,15 @@ def test_every_published_digest_of_a_small_game_is_that_of_a_build_here(
 
 def test_a_score_of_the_new_file_is_read_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every score of O's turn is altered between the two solvers and the file: only the witness can see it."""
-    from solver.proof import build
+    from solver.scratch import tasks
 
-    real = build.pack
+    real = tasks.pack
 
     def altered(empty: int, halves: Any, pages: bytes) -> Any:
         scores = np.frombuffer(pages, np.int8)
         return real(empty, halves, np.where(scores == -128, scores, -scores).astype(np.int8).tobytes())
 
-    monkeypatch.setattr(build, "pack", altered)
+    monkeypatch.setattr(tasks, "pack", altered)
     with pytest.raises(SolversDisagree, match="a plain search"):
         build_store(grid(3, 3, 2), tmp_path / "s", jobs=1)
     assert not (tmp_path / "s").exists()

@@ -1,0 +1,296 @@
+"""Whoever does the tasks, and wherever pages are held, the store is the same; and how a crew does its calls."""
+
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clusters import digest_of
+
+from solver.errors import PagesDamaged, ScratchError, Ttt4Error
+from solver.games.lines import Game
+from solver.games.notation import parse_game
+from solver.proof import crew as crews
+from solver.proof.build import build_store
+from solver.proof.crew import Crew, threads
+from solver.proof.plan import Holder
+from solver.sweep.layers import Chunk, Layer
+from solver.sweep.shelf import PackedShelf
+
+GAMES = [
+    "4,4,4", "3,3,3", "3,3,3,misere", "3,4,3,misere", "3,4,3", "fano", "1,7,3", "2,2,2",
+    pytest.param("4,5,4", marks=pytest.mark.slow), pytest.param("torus4", marks=pytest.mark.slow),
+]  # fmt: skip
+slow = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Game, bytes]]:
+    """A game, and its store as one thread writes it that holds pages raw."""
+    folder, known = tmp_path_factory.mktemp("built"), {}
+
+    def found(name: str) -> tuple[Game, bytes]:
+        if name not in known:
+            known[name] = parse_game(name)
+            build_store(known[name], folder / name, jobs=1, holder=Holder.RAW)
+            digest_of(folder / name)
+        return known[name], (folder / name).read_bytes()
+
+    return found
+
+
+class Lent(Crew):
+    """A crew whose executor is used again afterwards."""
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Callable[[], Crew]]:
+    """A crew of two processes."""
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+        yield lambda: Lent(executor, 2)
+
+
+@pytest.mark.parametrize("holder", Holder)
+@pytest.mark.parametrize("name", GAMES)
+def test_pages_held_in_any_way_give_the_same_store_byte_by_byte(
+    name: str, holder: Holder, built: Any, tmp_path: Path
+) -> None:
+    game, right = built(name)
+    for jobs in (1, 2):
+        path = tmp_path / f"{jobs}"
+        build_store(game, path, jobs=jobs, holder=holder)
+        assert path.read_bytes() == right
+    build_store(game, tmp_path / "far", jobs=2, holder=holder, scratch=str(tmp_path / "scratch"))
+    assert (tmp_path / "far").read_bytes() == right
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["1", "2", "far", "scratch"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_processes_give_the_same_store_byte_by_byte(name: str, built: Any, processes: Any, tmp_path: Path) -> None:
+    game, right = built(name)
+    build_store(game, tmp_path / "s", crew=processes)
+    assert (tmp_path / "s").read_bytes() == right
+    assert list(tmp_path.iterdir()) == [tmp_path / "s"]
+
+
+@pytest.mark.parametrize("holder", [Holder.PACKED, Holder.FILES])
+@pytest.mark.parametrize(("name", "around"), [("4,4,4", 1 << 14), pytest.param("4,5,4", 1 << 20, marks=slow)])
+def test_parts_of_a_few_halves_and_blocks_of_a_page_give_the_same_store(
+    name: str, around: int, holder: Holder, built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, right = built(name)
+    parts: list[Chunk] = []
+    gathered = Layer.gathered
+
+    def counted(*arguments: Any) -> Any:
+        for part, children in gathered(*arguments):
+            parts.append(part)
+            yield part, children
+
+    monkeypatch.setattr(Layer, "gathered", counted)
+    monkeypatch.setattr("solver.proof.prove._LEAST_CHECKED_PLACES", 1 << 30)  # else a task is about a part
+    cut = []
+    for most, block in ((1 << 26, 1 << 15), (around, 1), (1, 1 << 9)):
+        monkeypatch.setattr("solver.proof.prove.around_bytes", lambda most=most: most)
+        monkeypatch.setattr("solver.sweep.shelf._BLOCK_BYTES", block)
+        parts.clear()
+        build_store(game, tmp_path / "s", jobs=2, holder=holder)
+        assert (tmp_path / "s").read_bytes() == right
+        cut.append(len(parts))
+    assert cut[0] < cut[1] <= cut[2]
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "removed"])
+def test_damaged_pages_in_memory_or_in_files_are_restored_from_the_records(
+    damage: str, built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, right = built("4,4,4")
+    harmed = []
+    gather = PackedShelf.gather
+
+    def gathering(self: PackedShelf, *arguments: Any) -> Any:
+        """Harm one file of each layer before it is read."""
+        names = [name for name in self._folder.sizes() if name == self._name(0)]
+        if names and names[0] not in harmed:
+            harmed.append(names[0])
+            with self._folder.reading(names[0]) as file:
+                content = bytearray(file.read())
+            content[len(content) // 3] ^= 4
+            if damage == "removed":
+                self._folder.remove(names)
+            else:
+                with self._folder.writing(names[0]) as file:
+                    file.write(content if damage == "flipped" else content[: len(content) // 2])
+        return gather(self, *arguments)
+
+    monkeypatch.setattr(PackedShelf, "gather", gathering)
+    for holder in (Holder.PACKED, Holder.FILES):
+        harmed.clear()
+        build_store(game, tmp_path / "s", jobs=2, holder=holder)
+        assert len(harmed) > 5
+        assert (tmp_path / "s").read_bytes() == right
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let calls be late soon."""
+    monkeypatch.setattr(crews, "LATE_SECONDS", 0.2)
+    monkeypatch.setattr(crews, "_LOOK_SECONDS", 0.05)
+
+
+def test_results_come_in_the_order_of_the_calls() -> None:
+    def slept(number: int, seconds: float) -> int:
+        time.sleep(seconds)
+        return number
+
+    with threads(8) as crew:
+        assert list(crew.run(slept, [(i, (7 * i % 5) / 100) for i in range(40)])) == list(range(40))
+        assert list(crew.run(slept, [])) == []
+
+
+def test_no_more_calls_than_a_thousand_are_given_out_before_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = []
+
+    def call(number: int) -> int:
+        begun.append(number)
+        return number
+
+    monkeypatch.setattr(crews, "_AHEAD", 10)
+    with threads(4) as crew:
+        results = crew.run(call, [(i,) for i in range(100)])
+        assert next(results) == 0
+        time.sleep(0.2)
+        assert len(begun) == 10
+        assert [next(results) for _ in range(99)] == list(range(1, 100))
+
+
+def test_a_call_that_fails_is_mended_and_made_again() -> None:
+    broken = {3, 5}
+
+    def call(number: int) -> int:
+        if number in broken:
+            raise PagesDamaged(0, number)
+        return number
+
+    def mend(error: BaseException) -> None:
+        assert isinstance(error, PagesDamaged)
+        broken.remove(error.number)
+
+    with threads(2) as crew:
+        assert list(crew.run(call, [(i,) for i in range(9)], mend)) == list(range(9))
+
+
+def test_a_call_that_fails_five_times_has_failed() -> None:
+    tried = []
+
+    def call() -> None:
+        tried.append(1)
+        raise PagesDamaged(0, 1)
+
+    with threads(2) as crew, pytest.raises(PagesDamaged):
+        list(crew.run(call, [()], lambda error: None))
+    assert len(tried) == 5
+
+
+def test_a_call_that_fails_for_many_things_is_mended_for_each() -> None:
+    broken = set(range(20))
+
+    def call() -> int:
+        for each in broken:
+            raise PagesDamaged(0, each)
+        return 7
+
+    def mend(error: BaseException) -> None:
+        assert isinstance(error, PagesDamaged)
+        broken.remove(error.number)
+
+    with threads(2) as crew:
+        assert list(crew.run(call, [()], mend)) == [7]
+
+
+@pytest.mark.parametrize("mended", [False, True])
+def test_an_error_that_nobody_mends_is_explained(mended: bool) -> None:
+    class Explaining(Crew):
+        def explained(self, error: BaseException) -> BaseException:
+            return ScratchError("explained")
+
+    def mend(error: BaseException) -> None:
+        raise error
+
+    def call() -> None:
+        raise ZeroDivisionError
+
+    with Explaining(ThreadPoolExecutor(1), 1) as crew, pytest.raises(Ttt4Error, match="explained"):
+        list(crew.run(call, [()], mend if mended else None))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_late_call_is_given_out_again_and_its_first_result_counts() -> None:
+    go, tried = threading.Event(), []
+
+    def call(number: int) -> tuple[int, int]:
+        attempt = tried.count(number)
+        tried.append(number)
+        if (number, attempt) == (2, 0):
+            go.wait(20)
+        return number, attempt
+
+    with Crew(ThreadPoolExecutor(3), 3) as crew:
+        try:
+            results = crew.run(call, [(i,) for i in range(5)])
+            assert list(results) == [(0, 0), (1, 0), (2, 1), (3, 0), (4, 0)]
+        finally:
+            go.set()
+    assert tried.count(2) >= 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_late_call_of_threads_is_not_given_out_again() -> None:
+    tried = []
+
+    def call(number: int) -> int:
+        tried.append(number)
+        time.sleep(0.6 if number == 2 else 0)
+        return number
+
+    with threads(3) as crew:
+        assert list(crew.run(call, [(i,) for i in range(5)])) == list(range(5))
+    assert len(tried) == 5
+
+
+def test_stopping_cancels_what_has_not_begun() -> None:
+    begun, go = [], threading.Event()
+
+    def call(number: int) -> int:
+        begun.append(number)
+        go.wait(20 if number else 0)
+        return number
+
+    with threads(1) as crew:
+        results = crew.run(call, [(i,) for i in range(50)])
+        assert next(results) == 0
+        crew.stop()
+        go.set()
+    assert len(begun) <= 2
+
+
+def test_leaving_a_run_cancels_what_has_not_begun() -> None:
+    begun = []
+
+    def call(number: int) -> int:
+        begun.append(number)
+        time.sleep(0.01)
+        return number
+
+    with threads(1) as crew:
+        results = crew.run(call, [(i,) for i in range(500)])
+        assert next(results) == 0
+        results.close()  # type: ignore[attr-defined]
+    assert len(begun) < 50
