@@ -6,7 +6,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import Any
 
 import lmdb
@@ -53,15 +53,18 @@ def whole_layers(game: BoardGame[Any]) -> list[int]:
 
 def break_off(game: BoardGame[Any], path: Path, tasks: int, *, jobs: int = 2, **options: Any) -> None:
     """Build until so many more tasks are done, and leave the rest."""
-    keep, lock, begun = TaskFiles.keep, Lock(), 0
+    keep, lock, begun, ended = TaskFiles.keep, Lock(), 0, Semaphore(0)
 
     def keeping(self: TaskFiles, task: Task, summary: Summary, pages: Iterator[StoredPages]) -> None:
         nonlocal begun
         with lock:
             begun += 1
             if begun > tasks:
+                for _ in range(tasks if begun == tasks + 1 else 0):
+                    ended.acquire()
                 raise KeyboardInterrupt
         keep(self, task, summary, pages)
+        ended.release()
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(TaskFiles, "keep", keeping)
@@ -143,6 +146,11 @@ def written(found: Iterable[tuple[bytes, bytes]]) -> bytes:
     return b"".join(len(value).to_bytes(4, "big") + key + value for key, value in found)
 
 
+def named(done: Path) -> bytes:
+    """What the checksum of a `.done` file begins with: the identity of its build, and its name."""
+    return done.with_name("begin").read_bytes()[:4] + done.name.encode()
+
+
 def signed(name: bytes, body: bytes) -> bytes:
     """A body behind its checksum."""
     return zlib.crc32(name + body).to_bytes(4, "big") + body
@@ -163,7 +171,7 @@ def alter_record(folder: Path, layer: int, change: Callable[[bytes, bytearray], 
 def alter_done(file: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change what a `.done` file says, with the right checksum."""
     fields = json.loads(file.read_bytes()[4:])
-    file.write_bytes(signed(file.name.encode(), json.dumps(change(fields)).encode()))
+    file.write_bytes(signed(named(file), json.dumps(change(fields)).encode()))
 
 
 class Decoded:

@@ -99,6 +99,7 @@ class BookProof(Proof[Made]):
         super().__init__(plan, use, crew=crew, sample=0, **options)
         self._searches: SimpleQueue[DuelSearch] = SimpleQueue()
         self._reporting = Lock()
+        self._stopping = False
 
     @property
     def fullest(self) -> list[list[tuple[int, int]]]:
@@ -108,6 +109,10 @@ class BookProof(Proof[Made]):
     def work(self) -> Work:
         """Return what tasks do."""
         return self
+
+    def stop(self) -> None:
+        """Let searches end soon, because nobody will use what they find."""
+        self._stopping = True
 
     def layers(self) -> list[BookLayer]:
         """Return the layers, those of the fullest boards first."""
@@ -167,7 +172,7 @@ class BookProof(Proof[Made]):
         try:
             before = search.nodes
             while (score := search.score(*movers(x, o), _SLICE)) is None:
-                if self.stopping:
+                if self._stopping:
                     raise NotSettled("the build is to stop")
             summary.nodes += search.nodes - before
             summary.checked += 1

@@ -85,6 +85,8 @@ def build_store(
     require_solvable(game)
     path = os.path.realpath(path)  # a link stays one: what it leads to is replaced
     _require_writable(path, game)
+    if crew and not isinstance(game, Game):
+        raise ScratchError(f"{game.name!r} is solved by threads of one machine, not by others")
     folder = scratch_folder(game, scratch)
     kind = kind_of(game)
     group = kind.symmetries(game)
@@ -164,7 +166,8 @@ class _Building:
             crew=self._crew, on_progress=self._on_progress, **self._held(),
         )  # fmt: skip
         scratch = self._journal.folder.url if isinstance(self._journal.folder, LocalFolder) else None
-        require_room(self._game, proof.plan, proof.holder, os.path.dirname(self._path), scratch, self._journal.size)
+        here = proof.plan if self._crew.shares_memory else proof.plan._replace(hands=1)  # else others have the memory
+        require_room(self._game, here, proof.holder, os.path.dirname(self._path), scratch, self._journal.bytes_here)
         self._on_progress(Progress("solving", note=self._outlook(proof)))
         for stage in proof.stages(self._journal):
             for _ in stage.made:
@@ -189,8 +192,9 @@ class _Building:
 
             def confirm(store: Store) -> None:
                 nonlocal witnessed
-                if self._resumed and content_digest(store) != manifest.digest:
-                    raise StoreUnwritable(f"what an earlier build has kept was altered: delete {journal.folder.url!r}")
+                foreign = self._resumed or not self._crew.shares_memory
+                if foreign and content_digest(store) != manifest.digest:
+                    raise StoreUnwritable(f"what tasks have kept was altered: delete {journal.folder.url!r}")
                 witnessed = witness.confirm(kind_of(self._game).scores(store, 0.0)[0])
                 _require_writable(self._path, self._game)  # again: a file may have come there meanwhile
 

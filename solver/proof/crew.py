@@ -163,12 +163,15 @@ class _Run:
             return
         call.done = True
         self.crew.longest = max(self.crew.longest, seconds)
+        for other in [each for each, of in self.under_way.items() if of is call]:
+            self.under_way.pop(other).done = True
+            other.cancel()
 
     def _repeat_late(self) -> None:
         """Give out once more what is under way, if nothing has ended for long."""
         patience = (LATE * self.crew.longest + LATE_SECONDS) * 2**self.repeats
         if monotonic() - self.last_ended > patience:
-            for call in {id(call): call for call in self.under_way.values()}.values():
+            for call in list(dict.fromkeys(self.under_way.values()))[: self.crew.hands]:  # no others can be under way
                 self.give(call)
             self.last_ended = monotonic()
             self.repeats += 1

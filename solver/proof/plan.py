@@ -3,7 +3,7 @@
 import os
 import resource
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import Enum
 from typing import Any, NamedTuple
@@ -157,9 +157,12 @@ def require_room(game: BoardGame[Any], plan: Plan, holder: Holder, store: str | 
             )
 
 
-def around_bytes() -> int:
-    """Return how many bytes of child pages a task may take at a time: the more, the fewer pages are read twice."""
-    return min(max(AROUND_BYTES, available_memory() // (8 * (os.cpu_count() or 1))), _MOST_AROUND)
+def around_bytes(hands: int) -> int:
+    """Return how many bytes of child pages a task may take at a time: the more, the fewer pages are read twice.
+
+    So many hands share the free memory; as many as there are cores, if that is 0.
+    """
+    return min(max(AROUND_BYTES, available_memory() // (8 * (hands or os.cpu_count() or 1))), _MOST_AROUND)
 
 
 def available_memory() -> int:
@@ -167,13 +170,27 @@ def available_memory() -> int:
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     with suppress(OSError, ValueError), open("/proc/meminfo") as file:
         limits += [int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:")]
-    with suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max") as file:  # the limit of a container
-        limits.append(int(file.read()))
+    for path in _limit_files():
+        with suppress(OSError, ValueError), open(path) as file:  # the limit of a container, or of a job
+            limits.append(int(file.read()))
     allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
     if allowed != resource.RLIM_INFINITY:
         with suppress(OSError, ValueError), open("/proc/self/statm") as file:
-            limits.append(max(0, allowed - int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")))
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+            limits.append(max(0, allowed - used + _FIXED))  # because every plan counts the interpreter
     return min(limits) * 9 // 10
+
+
+def _limit_files() -> Iterator[str]:
+    """Yield where limits of this process's memory may be: of both versions of control groups."""
+    yield "/sys/fs/cgroup/memory.max"
+    with suppress(OSError), open("/proc/self/cgroup") as file:
+        for line in file:
+            _, controllers, path = line.rstrip("\n").split(":", 2)
+            if not controllers:
+                yield f"/sys/fs/cgroup{path}/memory.max"
+            elif "memory" in controllers.split(","):
+                yield f"/sys/fs/cgroup/memory{path}/memory.limit_in_bytes"
 
 
 def size_in_words(count: int) -> str:

@@ -181,8 +181,6 @@ class Proof(ABC, Generic[Made]):
             sample, self.budget = SAMPLE, NODES_A_PLY
         self.sample = sample
         """How many places of each ply are checked by search; None if all are."""
-        self.stopping = False
-        """Whether what goes on in other threads is to end soon, because nobody will use it."""
         self.tasks: list[Sequence[Task]] = []
         """The tasks of each layer, once the first stage has begun."""
         self.holder = Holder.RAW
@@ -205,6 +203,12 @@ class Proof(ABC, Generic[Made]):
     def end(self, layer: Any, above: Any) -> None:
         """Drop what nobody needs now that a layer is filled."""
 
+    def stop(self) -> None:
+        """Let tasks end soon, because nobody will use what they make."""
+
+    def forget(self, layer: Any) -> None:
+        """Drop what an earlier build has left for the next layer, which is filled already."""
+
     def held(self, layer: Any) -> set[int]:
         """Return the numbers of the tasks whose pages need not be restored."""
         return set()
@@ -225,13 +229,15 @@ class Proof(ABC, Generic[Made]):
                 if todo[i] or wanted:
                     self.begin(layer, above, wanted=wanted)
                     if wanted and kept:
-                        self._restore(layer, [task for task in layer.tasks if task not in todo[i]], kept)
+                        self._restore(layer, sorted(set(layer.tasks) - set(todo[i])), kept)
                     yield Stage(layer.number, self._filled(layer, todo[i], above, kept))
                     self.end(layer, above)
+                elif kept:
+                    self.forget(layer)
                 above = layer
             self._require_covered()
         except BaseException:
-            self.stopping = True
+            self.stop()
             self.crew.stop()
             raise
 

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from queue import Empty, SimpleQueue
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
 
-from solver.errors import SolversDisagree
+from solver.errors import NotSettled, SolversDisagree
 from solver.games.lines import Game
 from solver.games.position import Position
 from solver.index.symmetry import Symmetry
@@ -70,14 +71,22 @@ class Shelved:
 class LineWork:
     """What a task does. Another process makes its own of the same game, and keeps it for its next task."""
 
-    def __init__(self, game: Game, group: tuple[Symmetry, ...], sample: int | None, budget: float) -> None:
-        """Prepare to check so many places of each ply, within a budget of nodes; all, if `sample` is None."""
+    def __init__(
+        self, game: Game, group: tuple[Symmetry, ...], sample: int | None, budget: float, hands: int = 0
+    ) -> None:
+        """Prepare to check so many places of each ply, within a budget of nodes; all, if `sample` is None.
+
+        So many `hands` share this; or, if that is 0, as many as there are cores share the machine.
+        """
         self._given = game, group, sample, budget
+        self.stopping = Event()
+        """Set when nobody will use what tasks are making."""
+        self._finding = Lock()
         self._rules, self._group, self._sample, self._budget = game, group, sample, budget
-        self._around = around_bytes()
+        self._around = around_bytes(hands)
         self.game = kernel_game(game, group)
         self._counts = set_counts(self.game)
-        self.halves = lru_cache(None if game.cells <= FEW_HALVES_CELLS else 3)(self._halves)
+        self._found = lru_cache(None if game.cells <= FEW_HALVES_CELLS else 3)(self._find_halves)
         self._first = AlphaBeta(game, group, limit=NODE_LIMIT if sample is not None else 0)
         self._searches: SimpleQueue[AlphaBeta] = SimpleQueue()  # those not in use; all share a table
 
@@ -98,6 +107,8 @@ class LineWork:
             for whole, around in sweeping.gathered(chunk, layer.above, self._around, together):
                 clock.spent("gather")
                 for part in whole.cut(sweeping.at_once(True, together)):
+                    if self.stopping.is_set():
+                        raise NotSettled("the build is to stop")
                     room = shelf.room(part.stop - part.start)
                     filled = sweeping.fill(part, around, room)
                     if layer.number == 0 and filled.x_to_move:
@@ -138,12 +149,13 @@ class LineWork:
             yield StoredPages(pages.empty, pages.halves, pages.scores)
 
     def _layer(self, number: int) -> Layer:
-        halves, above = self.halves(number), np.empty(0, np.int64)
-        if len(halves.open) and 2 * number < self.game.cells:
-            above = self.halves(number + 1).open
+        with self._finding:  # once, and not by every hand
+            halves, above = self._found(number), np.empty(0, np.int64)
+            if len(halves.open) and 2 * number < self.game.cells:
+                above = self._found(number + 1).open
         return Layer(self.game, number, halves, above)
 
-    def _halves(self, x_count: int) -> LayerHalves:
+    def _find_halves(self, x_count: int) -> LayerHalves:
         return layer_halves(self.game, x_count, self._counts)
 
     def _count(self, filled: Filled, summary: Summary) -> None:
@@ -206,14 +218,11 @@ class LineProof(Proof[Made]):
         self._rules, self._group, self._folder = game, group, folder
         kernels = kernel_game(game, group)
         counts = set_counts(kernels)
-        self._halves = lru_cache(None if game.cells <= FEW_HALVES_CELLS else 1)(
-            lambda x_count: layer_halves(kernels, x_count, counts)
-        )
         self.layout = {}
         for number in range((game.cells + 1) // 2 + 1):
             if game.cells > FEW_HALVES_CELLS:
                 options["on_progress"](Progress("counting", detail=f"halves of {number} cells"))
-            opened, finished = map(len, self._halves(number))
+            opened, finished = map(len, layer_halves(kernels, number, counts))
             self.layout[number] = opened, finished
             if not opened:  # then no half with more X's is reached
                 break
@@ -221,11 +230,16 @@ class LineProof(Proof[Made]):
         self.holder = holder or self.plan.choose(files=folder is not None)
         if not crew.shares_memory:
             self.holder = Holder.FILES
-        self._work = self.working(game, group, self.sample, self.budget)
+        hands = crew.hands if crew.shares_memory else 0
+        self._work = self.working(game, group, self.sample, self.budget, hands)
 
     def work(self) -> Work:
         """Return what tasks do."""
         return self._work
+
+    def stop(self) -> None:
+        """Let tasks end soon, because nobody will use what they make."""
+        self._work.stopping.set()
 
     def layers(self) -> list[Shelved]:
         """Return the layers, from the most X's to none."""
@@ -239,7 +253,7 @@ class LineProof(Proof[Made]):
         if above is not None:
             layer.above = above.onto
         size = page_sizes(self._rules.cells, layer.number)[1]
-        starts = [task.part.start for task in layer.tasks if task.part.open] + [self.layout[layer.number][0]]
+        starts = self._starts(layer)
         if not wanted:
             layer.onto = NoShelf(size)
         elif self.holder is Holder.RAW:
@@ -254,6 +268,11 @@ class LineProof(Proof[Made]):
             above.onto.remove()
             layer.above = NoShelf()
 
+    def forget(self, layer: Shelved) -> None:
+        """Delete the pages that an earlier build has left of a layer."""
+        if self._folder is not None:
+            PackedShelf(self._folder, layer.number, self._starts(layer), 1).remove()
+
     def held(self, layer: Shelved) -> set[int]:
         """Return the numbers of the tasks whose pages need not be restored."""
         return layer.onto.held()
@@ -264,6 +283,10 @@ class LineProof(Proof[Made]):
         if search.score(Position(self._rules)) is None:
             return f"given up after {EMPTY_BOARD_LIMIT:,} nodes"
         return f"{search.nodes:,} nodes, {search.cutoffs:,} cut-offs, {search.hits:,} table hits"
+
+    def _starts(self, layer: Shelved) -> list[int]:
+        """Return the first half of each task, and the number of all open halves."""
+        return [task.part.start for task in layer.tasks if task.part.open] + [self.layout[layer.number][0]]
 
     def _tasks(self, number: int) -> list[Task]:
         sizes = page_sizes(self._rules.cells, number)

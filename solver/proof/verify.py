@@ -140,11 +140,14 @@ def _folder(game: BoardGame[Any], scratch: str | None) -> Iterator[dict[str, Any
         yield {}
         return
     try:
+        if "://" in scratch:
+            raise OSError(0, "verification takes a folder of this machine")
         os.makedirs(scratch, exist_ok=True)
-        with TemporaryDirectory(prefix=".ttt4-verify-", dir=scratch) as folder:
-            yield {"folder": LocalFolder(folder)}
+        folder = TemporaryDirectory(prefix=".ttt4-verify-", dir=scratch)
     except OSError as error:
         raise ScratchError(f"cannot use scratch {scratch!r}: {error.strerror or error}") from error
+    with folder as name:
+        yield {"folder": LocalFolder(name)}
 
 
 def _check_structure(path: str, game: BoardGame[Any]) -> None:

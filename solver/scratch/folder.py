@@ -111,10 +111,8 @@ class LocalFolder:
     def remove_all(self) -> None:
         """Delete all that a build has left in the folder, and the folder, unless there is something else in it."""
         with suppress(FileNotFoundError):
-            with os.scandir(self.url) as found:
-                for entry in sorted(found, key=lambda entry: entry.name == LOCK):
-                    if entry.name in (BEGIN, LOCK) or is_of_task(entry.name) or is_temporary(entry.name):
-                        os.unlink(entry.path)
+            self.remove([name for name in os.listdir(self.url) if is_of_task(name) or is_temporary(name)])
+            self.remove([BEGIN, LOCK])  # last, so that a kill leaves what the next build takes for its own
             with suppress(OSError):
                 os.rmdir(self.url)
 
@@ -197,6 +195,6 @@ def is_of_task(name: str) -> bool:
     return bool(_OF_TASK.fullmatch(name))
 
 
-_OF_TASK = re.compile(r"[0-9]{2}\.[0-9]{6}\.(records|done|pages)")
+_OF_TASK = re.compile(r"[0-9]{2}\.([0-9]{6}|[1-9][0-9]{6,})\.(records|done|pages)")
 BEGIN, LOCK = "begin", "lock"
 """The other two files: see solver/scratch/journal.py."""

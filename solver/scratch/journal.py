@@ -50,8 +50,8 @@ class Journal:
         self._path = Path(path)
         self._own = LocalFolder(os.path.abspath(partial_path(path)))
         self.folder = folder or self._own
-        self.files = TaskFiles(self.folder, game)
         self._begin = with_checksum(BEGIN.encode(), json.dumps([FORMAT, _VERSION, game.as_fields(), group]).encode())
+        self.files = TaskFiles(self.folder, game, self._begin[:4])
         self._done: dict[tuple[int, int], Done] = {}
         self.dropped = 0
         """How many tasks were not as they were written, and are to be done again."""
@@ -88,8 +88,13 @@ class Journal:
 
     @property
     def size(self) -> int:
-        """How many bytes of records are here already."""
+        """How many bytes of records a store is to be made of."""
         return sum(done.size for done in self._done.values())
+
+    @property
+    def bytes_here(self) -> int:
+        """How many bytes the files of tasks take already."""
+        return sum(size for name, size in self.folder.sizes().items() if is_of_task(name))
 
     @property
     def places(self) -> int:
@@ -144,11 +149,10 @@ class Journal:
                 found = file.read()
             if found != self._begin:
                 raise StoreUnwritable(self._foreign(found), str(self._path))
-        elif any(name != LOCK and not self._late(name) for name in sizes):
+        elif any(name != LOCK and not is_of_task(name) for name in sizes):
             raise StoreUnwritable(self._foreign(b""), str(self._path))
-        else:
-            self.folder.remove(list(filter(self._late, sizes)))
-            sizes, self._began = {}, True
+        else:  # what is there of tasks may be ours, or may have come late from a worker of another build
+            self._began = True
             with self.folder.writing(BEGIN) as file:
                 file.write(self._begin)
         for name in sizes:
@@ -161,10 +165,6 @@ class Journal:
             else:
                 self.files.forget(*task)
                 self.dropped += 1
-
-    def _late(self, name: str) -> bool:
-        """Tell whether a file without `begin` comes from a worker that did not know that its build had ended."""
-        return is_of_task(name) and not isinstance(self.folder, LocalFolder)
 
     def _anything_done(self) -> bool:
         return any(name.endswith(".done") for name in self.folder.sizes())
@@ -199,7 +199,7 @@ def _locked(folder: LocalFolder) -> BinaryIO:
     while True:
         folder.make()
         with suppress(FileNotFoundError):  # another build ended, and deleted the folder, between these lines
-            file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b")
+            file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644), "r+b")
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):

@@ -82,7 +82,8 @@ class RemoteFolder:
 
     def remove_all(self) -> None:
         """Delete all that a build has left."""
-        self.remove([name for name in self.sizes() if name in (BEGIN, LOCK) or is_of_task(name)])
+        self.remove(list(filter(is_of_task, self.sizes())))
+        self.remove([BEGIN, LOCK])
 
     def _files(self) -> Any:
         protocol = self.url.partition("://")[0]

@@ -11,9 +11,10 @@ store's digest.
     5 bytes    the key of the record
     the value  4 bytes of CRC-32 of the key and the rest, then the rest
 
-A `.done` file, which is written last, holds 4 bytes of CRC-32 of the file's name and the rest, and the rest: JSON with
-the number of `records`, the size of their file in `bytes` and the `summary` of the proof (solver/proof/proof.py). So a
-task is done or not, and doing it twice does no harm.
+A `.done` file, which is written last, holds 4 bytes of CRC-32 of the build's identity (the first 4 bytes of its
+`begin`, see solver/scratch/journal.py), the file's name and the rest, and the rest: JSON with the number of `records`,
+the size of their file in `bytes` and the `summary` of the proof (solver/proof/proof.py). So a task is done or not,
+doing it twice does no harm, and what comes late from another build is not believed.
 """
 
 import json
@@ -51,6 +52,7 @@ class TaskFiles:
 
     folder: Folder
     game: BoardGame[Any]
+    identity: bytes
 
     def keep(self, task: "Task", summary: "Summary", pages: "Iterator[StoredPages]") -> None:
         """Write the records of a task as its pages come, and then that it is done."""
@@ -64,14 +66,14 @@ class TaskFiles:
         name = _name(task, "done")
         fields = {"records": records, "bytes": size, "summary": summary.to_fields()}
         with self.folder.writing(name) as file:
-            file.write(with_checksum(name.encode(), json.dumps(fields).encode()))
+            file.write(with_checksum(self.identity + name.encode(), json.dumps(fields).encode()))
 
     def done(self, layer: int, number: int) -> Done | None:
         """Return what came of a task; None if that is not what a build writes. The records are not read."""
         name = file_name(layer, number, "done")
         try:
             with self.folder.reading(name) as file:
-                fields = json.loads(checked(name.encode(), file.read(_LONGEST_DONE)))
+                fields = json.loads(checked(self.identity + name.encode(), file.read(_LONGEST_DONE)))
             records, size, summary = fields["records"], fields["bytes"], fields["summary"]
             numbers = [records, size, *(summary[name] for name in _COUNTS), *map(int, summary["plies"])]
             plies = list(summary["plies"].values())
@@ -80,8 +82,8 @@ class TaskFiles:
             if {type(each) for each in numbers + [n for ply in plies for n in ply]} != {int}:
                 return None
             return Done(records, size, summary)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
-            return None
+        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+            return None  # what else goes wrong with the file may do so only now
 
     def records(self, task: "Task") -> Iterator[tuple[bytes, bytes, bytes]]:
         """Yield key, value and digests of each record; raise RecordsDamaged if they are not as they were written."""
@@ -98,7 +100,7 @@ class TaskFiles:
                     yield *first, checked(*second)
                 if done is None or count != done.records:
                     raise ValueError("it lacks records")
-        except (OSError, ValueError) as error:
+        except (FileNotFoundError, ValueError) as error:
             raise RecordsDamaged(task.layer, task.number) from error
 
     def unpacked(self, task: "Task") -> "Iterator[UnpackedPages]":

@@ -69,11 +69,6 @@ class Layer:
         m = game.cells - x_count
         self._first_places = first_places(m, x_count), first_places(max(m - 1, 0), x_count)
 
-    def whole(self) -> list[Chunk]:
-        """Return the layer as one chunk of open halves and one of finished ones, as far as there are any."""
-        chunks = Chunk(True, 0, len(self.open)), Chunk(False, 0, len(self.finished))
-        return [chunk for chunk in chunks if chunk.stop]
-
     def at_once(self, is_open: bool, together: int = 1) -> int:
         """Return how many halves are filled at a time: a multiple of `together`."""
         most = CHUNK_PLACES // max(1, self.o_to_move_size + is_open * self.x_to_move_size)
@@ -84,7 +79,7 @@ class Layer:
 
         Every part but the last has a multiple of `together` halves; one of so many may have more bytes.
         """
-        start, step = chunk.start, chunk.stop - chunk.start
+        start, step = chunk.start, max(1, CHUNK_PLACES // self._game.cells // together) * together
         while start < chunk.stop:
             part = Chunk(chunk.open, start, min(start + step, chunk.stop))
             indexes, symmetry_ids = self._children(part)
@@ -122,7 +117,7 @@ class Layer:
 
     def _children(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         halves = self.open[chunk.start : chunk.stop]
-        if not self.x_to_move_size:
+        if not self.x_to_move_size or not len(self._above):
             none = np.full((len(halves), self._game.cells), -1, np.int64)
             return none, none
         return children(self._game, halves, self._above)
@@ -164,15 +159,14 @@ def sweep(game: KernelGame, halves: Sequence[LayerHalves]) -> Iterator[Filled]:
     for x_count in range(len(halves) - 1, -1, -1):
         layer = Layer(game, x_count, halves[x_count], above)
         following = RawShelf((0, len(layer.open)), layer.o_to_move_size)
-        with following.part(0) as part:
-            for whole in layer.whole():
-                for chunk in whole.cut(layer.at_once(whole.open)):
-                    _, around = next(layer.gathered(chunk, shelf, 0)) if chunk.open else (None, None)
-                    count = chunk.stop - chunk.start
-                    room = part.room(count) if chunk.open else empty_pages(count, layer.o_to_move_size)
+        with following.part(0) as onto:
+            for part, around in layer.gathered(Chunk(True, 0, len(layer.open)), shelf, 0):
+                for chunk in part.cut(layer.at_once(True)):
+                    room = onto.room(chunk.stop - chunk.start)
                     yield layer.fill(chunk, around, room)
-                    if chunk.open:
-                        part.put(room)
+                    onto.put(room)
+        for chunk in Chunk(False, 0, len(layer.finished)).cut(layer.at_once(False)):
+            yield layer.fill(chunk, None, empty_pages(chunk.stop - chunk.start, layer.o_to_move_size))
         above, shelf = layer.open, following
 
 

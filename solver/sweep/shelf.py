@@ -30,6 +30,9 @@ _BLOCK_BYTES = 1 << 15
 _GAP_PAGES = 8
 """Blocks with no more than about so many pages between them are read in one go."""
 
+_BATCH_BYTES = 1 << 24
+"""So many bytes of packed blocks are read at a time."""
+
 _LEVEL = 1
 _CRC, _END = 4, 8
 
@@ -212,7 +215,7 @@ class PackedShelf:
             else:
                 spans.append((task, block, block))
         ends = {task: self._ends(task) for task, _ in keys}
-        read = iter(self._ranges([(task, *self._span(ends[task], *span)) for task, *span in spans]))
+        read = self._in_batches([(task, *self._span(ends[task], *span)) for task, *span in spans])
         at = iter(spans)
         task = last = -1
         for key, block in keys:
@@ -225,6 +228,18 @@ class PackedShelf:
     def _span(self, ends: np.ndarray, first: int, last: int) -> tuple[int, int]:
         """Return where some blocks begin and end in their file."""
         return int(ends[first - 1]) if first else 0, int(ends[last])
+
+    def _in_batches(self, wanted: list[tuple[int, int, int]]) -> Iterator[bytes]:
+        """Yield parts of files, given their tasks, beginnings and ends; few are in memory at a time."""
+        batch: list[tuple[int, int, int]] = []
+        size = 0
+        for each in wanted:
+            batch.append(each)
+            size += each[2] - each[1]
+            if size >= _BATCH_BYTES:
+                yield from self._ranges(batch)
+                batch, size = [], 0
+        yield from self._ranges(batch)
 
     def _ranges(self, wanted: list[tuple[int, int, int]]) -> list[bytes]:
         ranges: list[Range] = [(self._name(task), start, stop) for task, start, stop in wanted]
@@ -287,7 +302,7 @@ class _PackedPart:
         self._ends.append((self._ends[-1] if self._ends else 0) + _CRC + len(body))
 
 
-@lru_cache(4096)
+@lru_cache(512)
 def _ends(folder: Folder, name: str, count: int) -> np.ndarray:
     """Return where each block of a file ends; raise ValueError if the index is not as it was written."""
     index = folder.end_of(name, _END * count + _CRC)

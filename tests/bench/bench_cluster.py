@@ -50,7 +50,7 @@ def measure(game_name: str) -> None:
     game = parse_game(game_name)
     with tempfile.TemporaryDirectory() as name, threads(1) as crew:
         folder = CountingFolder(name)
-        files = TaskFiles(folder, game)
+        files = TaskFiles(folder, game, bytes(4))
         proof = LineProof(
             game, symmetries(game), files.keep, crew=crew, folder=folder, holder=Holder.FILES, on_progress=silent
         )

@@ -98,7 +98,7 @@ def test_parts_of_a_few_halves_and_blocks_of_a_page_give_the_same_store(
     monkeypatch.setattr("solver.proof.prove._LEAST_CHECKED_PLACES", 1 << 30)  # else a task is about a part
     cut = []
     for most, block in ((1 << 26, 1 << 15), (around, 1), (1, 1 << 9)):
-        monkeypatch.setattr("solver.proof.prove.around_bytes", lambda most=most: most)
+        monkeypatch.setattr("solver.proof.prove.around_bytes", lambda hands, most=most: most)
         monkeypatch.setattr("solver.sweep.shelf._BLOCK_BYTES", block)
         parts.clear()
         build_store(game, tmp_path / "s", jobs=2, holder=holder)

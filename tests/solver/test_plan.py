@@ -144,7 +144,7 @@ def test_a_build_needs_room_only_for_what_its_scratch_folder_does_not_have_yet(
     for tasks in (0, 20):
         if tasks:
             break_off(game, tmp_path / "s", tasks)
-            kept = sum(file.stat().st_size for file in (tmp_path / "s.partial").glob("*.records"))
+            kept = sum(file.stat().st_size for file in (tmp_path / "s.partial").glob("*.*.*"))
             assert kept
         needs = plan.store + plan.scratch(Holder.RAW) - kept
         with monkeypatch.context() as patched:

@@ -39,6 +39,12 @@ def pages_of(name: str, group: tuple[tuple[int, ...], ...] | None = None) -> dic
     return found
 
 
+def chunks_of(layer: Layer) -> list[Chunk]:
+    """A layer as one chunk of open halves and one of finished ones, as far as there are any."""
+    chunks = Chunk(True, 0, len(layer.open)), Chunk(False, 0, len(layer.finished))
+    return [chunk for chunk in chunks if chunk.stop]
+
+
 @pytest.mark.parametrize(
     ("name", "winner", "ply"),
     [
@@ -86,7 +92,7 @@ def layers_of(name: str) -> Iterator[tuple[Layer, Shelf]]:
         sizes = (0, len(layer.open)), layer.o_to_move_size
         following = PackedShelf(MemoryFolder(), number, *sizes) if number % 2 else RawShelf(*sizes)
         with following.part(0) as part:
-            for whole in filter(lambda chunk: chunk.open, layer.whole()):
+            for whole in filter(lambda chunk: chunk.open, chunks_of(layer)):
                 for chunk, around in layer.gathered(whole, shelf, 1 << 62):
                     room = part.room(chunk.stop - chunk.start)
                     layer.fill(chunk, around, room)
@@ -108,10 +114,10 @@ def test_chunks_cover_a_layer_once_and_are_no_larger_than_they_may_be(
 ) -> None:
     monkeypatch.setattr(sweep, "CHUNK_PLACES", places)
     for layer, _ in layers_of("3,4,3"):
-        assert {chunk.open: chunk.stop for chunk in layer.whole()} == {
+        assert {chunk.open: chunk.stop for chunk in chunks_of(layer)} == {
             live: len(halves) for live, halves in ((True, layer.open), (False, layer.finished)) if len(halves)
         }
-        for whole in layer.whole():
+        for whole in chunks_of(layer):
             size = layer.o_to_move_size + whole.open * layer.x_to_move_size
             step = layer.at_once(whole.open, multiple)
             assert step % multiple == 0
@@ -126,7 +132,7 @@ def test_chunks_cover_a_layer_once_and_are_no_larger_than_they_may_be(
 def test_parts_of_a_chunk_have_all_their_child_pages_and_no_more_than_they_may(most: int, multiple: int) -> None:
     cut = 0
     for layer, shelf in layers_of("3,4,3"):
-        for whole in filter(lambda chunk: chunk.open, layer.whole()):
+        for whole in filter(lambda chunk: chunk.open, chunks_of(layer)):
             found = list(layer.gathered(whole, shelf, most, multiple))
             assert covers([part for part, _ in found], whole, multiple)
             cut += len(found) > 1
