@@ -85,7 +85,7 @@ def test_the_plan_names_all_that_a_long_build_needs(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     plan = Plan(18_457_780_020, 18_457_780_020, 8_466_707_449, 4_800_000_000, 100_000_000, 25, 2)
     told = plan.describe(Holder.RAW)
-    assert told == "18,457,780,020 places: 5.2 GB of memory at most, about 3.4 GB of disk and 9 min"
+    assert told == "18,457,780,020 places: 5.2 GB of memory at most, about 3.4 GB of disk and 3 min"
     assert len(told) <= 80
     assert plan.describe(Holder.PACKED) == told.replace("5.2 GB", "1.3 GB")
     assert plan.describe(Holder.FILES) == told.replace("5.2 GB", "504.8 MB").replace("3.4 GB", "4.2 GB")
