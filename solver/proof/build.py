@@ -16,6 +16,7 @@ from solver.errors import (
     StoreMismatch,
     StoreOutdated,
     StoreUnwritable,
+    TooLarge,
 )
 from solver.folders import partial_path, store_name
 from solver.games.board import BoardGame, require_solvable
@@ -129,12 +130,15 @@ class _Building:
 
     def report(self, witness: Witness, seconds: dict[str, float]) -> Report:
         """Solve the game, write its store, and return what came of it."""
+        from solver.proof.plan import Holder
+
         damages: Counter[tuple[int, int]] = Counter()
         while True:
             begun = perf_counter()
             try:
                 with self._journal.errors():
-                    proof = self._solve()
+                    proof = self._proof()
+                    self._solve(proof)
                 solved = perf_counter()
                 empty_board = proof.search_empty_board()
                 manifest, witnessed = self._write(proof, witness)
@@ -145,8 +149,13 @@ class _Building:
                     raise ScratchError(f"{error}, again and again: {where!r} cannot be trusted") from error
                 self._journal.drop(error.layer, error.number)
                 self._on_progress(Progress("solving", note=f"{error}: doing it again"))
-                self._resumed = True
-                self._journal.reread()
+                self._again()
+            except MemoryError as error:
+                if self._holder is Holder.FILES or not isinstance(self._game, Game):
+                    raise TooLarge("there is too little memory; free some, and the same command resumes") from error
+                self._holder = Holder.FILES
+                self._on_progress(Progress("solving", note="memory has run out: pages go to files from here on"))
+                self._again()
             else:
                 break
         summary, hands = proof.summary, self._crew.hands
@@ -157,14 +166,22 @@ class _Building:
         }
         return Report(self._path, os.stat(self._path).st_size, manifest, summary, empty_board, witnessed, seconds)
 
-    def _solve(self) -> "Proof[None]":
-        """Do all tasks that are not done."""
-        from solver.proof.plan import require_room
+    def _again(self) -> None:
+        """Take what was done so far for the work of an earlier build."""
+        self._resumed = True
+        self._journal.reread()
 
-        proof: Proof[None] = kind_of(self._game).proof(
+    def _proof(self) -> "Proof[None]":
+        """Return a proof that keeps what its tasks make."""
+        return kind_of(self._game).proof(
             self._game, self._group, self._journal.files.keep,
             crew=self._crew, on_progress=self._on_progress, **self._held(),
         )  # fmt: skip
+
+    def _solve(self, proof: "Proof[None]") -> None:
+        """Do all tasks that are not done."""
+        from solver.proof.plan import require_room
+
         scratch = self._journal.folder.url if isinstance(self._journal.folder, LocalFolder) else None
         here = proof.plan if self._crew.shares_memory else proof.plan._replace(hands=1)  # else others have the memory
         require_room(self._game, here, proof.holder, os.path.dirname(self._path), scratch, self._journal.bytes_here)
@@ -173,7 +190,6 @@ class _Building:
             for _ in stage.made:
                 pass
         self._journal.reread()
-        return proof
 
     def _held(self) -> "dict[str, Any]":
         """Return where a game of lines may hold pages; other games are small."""

@@ -31,7 +31,7 @@ _FIXED, _PER_HAND = 250 << 20, 4 << 20
 LARGEST_STORE = 1 << 40
 """The largest store, in bytes: solver/store/sealed.py reads no larger file."""
 
-_PACKED = 6
+_PACKED = 5
 """Packed pages take about so many times less room; more in most games."""
 
 AROUND_BYTES, _MOST_AROUND = 1 << 26, 1 << 29
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
         if holder is Holder.RAW:
             return self.always + _FIXED + self.hands * _PER_HAND + self.pages
         packed = self.pages // _PACKED if holder is Holder.PACKED else 0
-        return self.always + _FIXED + self.hands * (_PER_HAND + min(AROUND_BYTES, self.pages)) + packed
+        return self.always + _FIXED + self.hands * (_PER_HAND + 2 * min(AROUND_BYTES, self.pages)) + packed
 
     @property
     def store(self) -> int:

@@ -231,6 +231,7 @@ class LineProof(Proof[Made]):
         if not crew.shares_memory:
             self.holder = Holder.FILES
         hands = crew.hands if crew.shares_memory else 0
+        self._in_memory: list[Shelf] = []
         self._work = self.working(game, group, self.sample, self.budget, hands)
 
     def work(self) -> Work:
@@ -238,8 +239,10 @@ class LineProof(Proof[Made]):
         return self._work
 
     def stop(self) -> None:
-        """Let tasks end soon, because nobody will use what they make."""
+        """Let tasks end soon, because nobody will use what they make, and let go of the memory."""
         self._work.stopping.set()
+        for shelf in self._in_memory:
+            shelf.remove()
 
     def layers(self) -> list[Shelved]:
         """Return the layers, from the most X's to none."""
@@ -261,6 +264,8 @@ class LineProof(Proof[Made]):
         else:
             files = self._folder if self.holder is Holder.FILES else None
             layer.onto = PackedShelf(files or MemoryFolder(), layer.number, starts, size)
+        if self.holder is not Holder.FILES:
+            self._in_memory = [*self._in_memory[-1:], layer.onto]
 
     def end(self, layer: Shelved, above: Shelved | None) -> None:
         """Drop the pages of the layer above."""

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from clusters import digest_of
 
-from solver.errors import PagesDamaged, ScratchError, Ttt4Error
+from solver.errors import PagesDamaged, ScratchError, TooLarge, Ttt4Error
 from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.proof import crew as crews
 from solver.proof.build import build_store
 from solver.proof.crew import Crew, threads
 from solver.proof.plan import Holder
+from solver.proof.prove import LineWork
 from solver.sweep.layers import Chunk, Layer
 from solver.sweep.shelf import PackedShelf
 
@@ -294,3 +295,42 @@ def test_leaving_a_run_cancels_what_has_not_begun() -> None:
         assert next(results) == 0
         results.close()  # type: ignore[attr-defined]
     assert len(begun) < 50
+
+
+@pytest.mark.parametrize("holder", [Holder.RAW, Holder.PACKED])
+def test_a_build_that_runs_out_of_memory_goes_on_with_files(
+    holder: Holder, built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, right = built("3,4,3")
+    make = LineWork.make
+    notes: list[str] = []
+
+    def hungry(self: LineWork, layer: Any, *arguments: Any) -> Any:
+        if layer.number < 4 and not notes:
+            raise MemoryError
+        return make(self, layer, *arguments)
+
+    monkeypatch.setattr(LineWork, "make", hungry)
+    build_store(
+        game, tmp_path / "s", jobs=2, holder=holder, on_progress=lambda told: notes.extend(filter(None, [told.note]))
+    )
+    assert notes[0] == "memory has run out: pages go to files from here on"
+    assert "resuming" in notes[1]
+    assert (tmp_path / "s").read_bytes() == right
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+def test_a_build_that_has_too_little_memory_even_for_files_says_so_and_is_resumed(
+    built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, right = built("3,4,3")
+
+    def hungry(*_: Any) -> Any:
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LineWork, "make", hungry)
+        with pytest.raises(TooLarge, match="too little memory; free some, and the same command resumes"):
+            build_store(game, tmp_path / "s", jobs=2)
+    build_store(game, tmp_path / "s", jobs=2)
+    assert (tmp_path / "s").read_bytes() == right
