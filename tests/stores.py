@@ -59,12 +59,16 @@ def break_off(game: BoardGame[Any], path: Path, tasks: int, *, jobs: int = 2, **
         nonlocal begun
         with lock:
             begun += 1
-            if begun > tasks:
-                for _ in range(tasks if begun == tasks + 1 else 0):
-                    ended.acquire()
-                raise KeyboardInterrupt
-        keep(self, task, summary, pages)
-        ended.release()
+            number = begun
+        if number > tasks:  # those that have begun may end first, as far as nothing keeps them from it
+            waits = tasks if number == tasks + 1 else 0
+            while waits and ended.acquire(timeout=2):
+                waits -= 1
+            raise KeyboardInterrupt
+        try:
+            keep(self, task, summary, pages)
+        finally:
+            ended.release()
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(TaskFiles, "keep", keeping)
