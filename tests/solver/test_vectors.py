@@ -29,11 +29,12 @@ from solver.kernels.vectors import (
     store,
     united,
 )  # fmt: skip
-from solver.sweep import layers as sweep
 from solver.sweep.halves import all_halves, kernel_game
+from solver.sweep.layers import sweep
 from solver.sweep.pages import SPARE, empty_pages
 
 GENERIC = {"NUMBA_CPU_NAME": "generic"}
+MARK = 77  # no score
 GAMES = ["1,1,1", "3,3,3", "3,4,3", "3,4,3,misere", "2,5,2", "4,4,4", "4,4,3,misere"]
 
 
@@ -83,10 +84,9 @@ def digest_of_pages(name: str) -> str:
     game = parse_game(name)
     known = kernel_game(game, symmetries(game))
     digest = hashlib.sha256()
-    for layer in sweep.layers(known, all_halves(known)):
-        for chunk in layer.chunks():
-            for pages in filter(None, layer.fill(chunk)):
-                digest.update(pages.scores.tobytes())
+    for filled in sweep(known, all_halves(known)):
+        for pages in filter(None, filled):
+            digest.update(pages.scores.tobytes())
     return digest.hexdigest()
 
 
@@ -122,27 +122,39 @@ def test_pages_have_bytes_to_spare_behind_their_end(count: int, size: int) -> No
     assert pages.shape == (count, size)
     assert pages.dtype == np.int8
     assert pages.flags.c_contiguous
+    assert len(split_memory(pages)[2]) == SPARE == LANES
+
+
+def test_filling_writes_nothing_behind_its_own_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = parse_game("3,4,3")
+    known = kernel_game(game, symmetries(game))
+    monkeypatch.setattr("solver.sweep.layers.empty_pages", marked_pages)
+    monkeypatch.setattr("solver.sweep.shelf.empty_pages", marked_pages)
+    monkeypatch.setattr("solver.sweep.layers.CHUNK_PLACES", 1 << 8)
+    chunks = 0
+    for filled in sweep(known, all_halves(known)):
+        for pages in filter(None, filled):
+            before, own, behind = split_memory(pages.scores)
+            assert not (own == MARK).any()
+            assert (behind == MARK).all()  # of the same layer, what is filled later
+            assert (before[:SPARE] == MARK).all()
+            chunks += len(before) > SPARE
+    assert chunks, "some pages stood behind others"
+
+
+def marked_pages(count: int, size: int) -> np.ndarray:
+    """Empty pages full of a number that is no score, with as much of it before and behind them."""
+    whole = np.full(2 * SPARE + count * size, MARK, np.int8)
+    return whole[SPARE : SPARE + count * size].reshape(count, size)
+
+
+def split_memory(pages: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The memory before some pages, of the pages, and behind them."""
     whole = pages
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
-    behind = whole.ctypes.data + whole.nbytes - (pages.ctypes.data + pages.nbytes)
-    assert behind == SPARE == LANES
-
-
-def test_filling_writes_nothing_behind_its_own_pages() -> None:
-    game = parse_game("3,4,3")
-    known = kernel_game(game, symmetries(game))
-    for layer in sweep.layers(known, all_halves(known)):
-        whole = layer._o_to_move
-        while isinstance(whole.base, np.ndarray):
-            whole = whole.base
-        whole[:] = 77
-        chunks = list(layer.chunks())
-        for chunk in reversed(chunks):
-            layer.fill(chunk)
-            if chunk.open:
-                assert (layer._o_to_move[: chunk.start] == 77).all()
-        assert (whole[layer._o_to_move.size :] == 77).all()
+    start = pages.ctypes.data - whole.ctypes.data
+    return whole[:start], whole[start : start + pages.size], whole[start + pages.size :]
 
 
 @jit("int64(int64, uint32[:,:,::1], int64)")
