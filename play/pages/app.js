@@ -4,7 +4,7 @@ const PAGES = {play: "play", match: "match", explore: "explore", puzzles: "puzzl
 
 /** Return an element with attributes, handlers such as `onclick`, and children. */
 export function h(tag, attributes = {}, ...children) {
-  const element = h.svg.has(tag)
+  const element = /^(svg|path|circle|rect|polyline|text)$/.test(tag)
     ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -14,7 +14,6 @@ export function h(tag, attributes = {}, ...children) {
   element.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
   return element;
 }
-h.svg = new Set(["svg", "path", "circle", "rect", "polyline", "text"]);
 
 /** An answer that is an error. */
 export class Problem extends Error {
@@ -46,8 +45,7 @@ export async function api(path, {body, token, signal = new AbortController().sig
         connection("");
         return fields;
       }
-      const later = response.status === 429 || response.status >= 500;
-      if (!later || attempt >= 6) {
+      if ((response.status < 500 && response.status !== 429) || attempt >= 6) {
         connection("");
         throw new Problem(fields);
       }
@@ -191,9 +189,8 @@ const LINES = {
 
 const known = new Map();
 
-/** Without a store, boards of lines with more cells are hardly ever settled; with more than STORED, none has a store. */
+/** Boards of lines with more cells are settled only by a store, and those with more than 32 have none. */
 export const SETTLED = 27;
-const STORED = 32;
 
 /** Return a game's shape: its kind, rows, columns, each cell's square and name, and its lines if they are wanted. */
 export async function findGame(name, {lines = false} = {}) {
@@ -207,11 +204,11 @@ export async function findGame(name, {lines = false} = {}) {
   return game;
 }
 
-/** Return the shape that a name tells; null if only the server knows it, or whether the game has a store matters. */
+/** Return the shape that a name tells; null if the server must be asked. */
 function shapeOf(name) {
   const [, rows = 6, columns = 6] = name.match(DUEL) ?? name.match(/^(\d{1,3}),(\d{1,3}),\d{1,3}(?:,mis[eè]re)?$/) ?? [name, 0];
   const cells = rows * columns;
-  if (!(cells > 0 && cells <= 400) || (!DUEL.test(name) && cells > SETTLED && cells <= STORED)) return null;
+  if (!(cells > 0 && cells <= 400) || (cells > SETTLED && cells <= 32 && !DUEL.test(name))) return null;
   const squares = Array.from({length: cells}, (_, cell) => cell);
   const names = squares.map((square) => letters(square % columns) + (Math.floor(square / columns) + 1));
   return {name, rows: +rows, columns: +columns, cells, squares, names};
@@ -303,8 +300,8 @@ export class Board {
       if (this.drawn[cell] === key) return;
       const words = [name, taken ? side : "empty", note?.words, note?.best && "best", cell === last && "last move", turned && "captured",
         ended.has(name) && "in the line that ended the game", shown.has(cell) && "pointed out"];
-      button.setAttribute("aria-label", words.filter(Boolean).join(", "));
-      button.setAttribute("aria-disabled", String(!playable.has(cell)));
+      button.ariaLabel = words.filter(Boolean).join(", ");
+      button.ariaDisabled = !playable.has(cell);
       button.className = ["cell", note?.kind, note?.best && "best", cell === last && "last", turned && "turned", ended.has(name) && "ended",
         shown.has(cell) && "shown"].filter(Boolean).join(" ");
       if (this.drawn[cell]?.[0] !== side || !taken) {
@@ -326,8 +323,8 @@ export class Board {
 
   /** Let one cell be the board's tab stop. */
   #stop(cell) {
-    this.buttons[this.at]?.setAttribute("tabindex", "-1");
-    this.buttons[this.at = cell].setAttribute("tabindex", "0");
+    if (this.at >= 0) this.buttons[this.at].tabIndex = -1;
+    this.buttons[this.at = cell].tabIndex = 0;
   }
 
   #steer(event) {
@@ -372,8 +369,7 @@ async function route(moved = false) {
   const {signal} = leaving;
   const page = location.pathname.split("/")[1] || "play";
   for (const link of document.querySelectorAll("nav a")) {
-    const here = link.pathname === `/${page === "match" ? "play" : page}`;
-    here ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+    link.ariaCurrent = link.pathname === `/${page === "match" ? "play" : page}` ? "page" : null;
   }
   const main = document.getElementById("main");
   try {

@@ -80,9 +80,8 @@ class MatchView {
 
   /** Take a match, unless something newer is here already. */
   take(match) {
-    if (match.version < this.match.version) return;
-    if (match.version === this.match.version && match.notices < this.match.notices) return;
     const same = match.version === this.match.version;
+    if (match.version < this.match.version || (same && match.notices < this.match.notices)) return;
     this.match = match;
     same ? this.draw() : this.#changed(); // a hint or an earlier position stays
   }
@@ -173,7 +172,7 @@ class MatchView {
     const {match} = this, over = Boolean(match.outcome);
     const side = this.myTurn ? match.to_move : this.own[0];
     const button = (text, onclick, disabled = false) => h("button", {type: "button", onclick, disabled}, text);
-    const key = [this.own.join(), over, side, moves.length > 0, this.myTurn, match.rematch, this.viewed === null].join();
+    const key = [this.own, over, side, moves.length > 0, this.myTurn, match.rematch, this.viewed].join();
     if (this.buttonsDrawn === key) return;
     this.buttonsDrawn = key;
     refill(this.buttons,
@@ -193,7 +192,7 @@ class MatchView {
 
   #drawMoves(moves, at) {
     const grades = this.review?.moves ?? [], {captured = []} = this.match;
-    const key = [moves.map(({move}) => move).join(), at, grades.length].join("|");
+    const key = [moves.map(({move}) => move), at, grades.length].join();
     if (this.movesDrawn === key) return;
     this.movesDrawn = key;
     refill(this.moves, moves.map((made, ply) => h("li", {}, h("button", {
@@ -278,15 +277,13 @@ class MatchView {
       open();
       ask();
     }, 1000);
-    document.addEventListener("visibilitychange", watch);
-    addEventListener("online", watch);
-    addEventListener("offline", ask); // which says so, unless the server is on this machine
-    this.signal.addEventListener("abort", () => {
+    const {signal} = this;
+    document.addEventListener("visibilitychange", watch, {signal});
+    addEventListener("online", watch, {signal});
+    addEventListener("offline", ask, {signal}); // which says so, unless the server is on this machine
+    signal.addEventListener("abort", () => {
       close();
       clearInterval(check);
-      document.removeEventListener("visibilitychange", watch);
-      removeEventListener("online", watch);
-      removeEventListener("offline", ask);
       connection("");
     });
     open();
