@@ -4,31 +4,25 @@ It reads lines and writes lines, so it works the same through a pipe. Only on a 
 player is thinking, and take that away again.
 """
 
-import os
-import time
 from collections.abc import Callable, Iterator
-from itertools import repeat
 from typing import Any
 
-from oracle.answers import Analysis, in_chances
+from oracle.answers import Analysis
 from oracle.cli.drawing import legend, verdicts
 from oracle.cli.large import facts_of, is_large, legend_of, notes_of
 from oracle.cli.why import why
-from play.advice import analyse
-from play.graded import led_to
 from play.match import Match, MatchError
 from play.picture import picture
-from play.players.player import PlayerError, may_resume
-from play.players.roster import Roster, board_of, lines_of
-from play.records.files import export_record, save_record
+from play.players.player import PlayerError
+from play.players.roster import Roster, lines_of
+from play.records.files import export_record
 from play.records.text import Record
-from play.review import Review, review_match
-from play.session import Session
+from play.review import Review
+from play.sitting import Sitting
 from play.terminal.asking import LEAVING, Leave, how_to_move, let_edit, read_line
 from play.terminal.talk import explained, review_lines, say, say_wrapped, sentence, thinking
 from solver.errors import Ttt4Error
-from solver.files import read_whole
-from solver.games.board import BoardGame, cells_of
+from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules, captured_by
 from solver.games.line_rules import LineRules
 from solver.text import shown
@@ -49,13 +43,8 @@ class Prompt:
     def __init__(self, roster: Roster, record: Record, files: Iterator[str | None], seed: int | str) -> None:
         """Go on with a record's match between the players that its tags name; keep it, then others, in `files`."""
         self.roster = roster
-        self.files = files
-        self.path = next(files)
-        self._written = _content(self.path)
         self.rules = record.match.rules
-        self.names = {side: record.tags.get(side, "human") for side in self.rules.sides}
-        players = {side: roster.player(name, f"{seed} {side}") for side, name in self.names.items()}
-        self.session = Session(record, players, self._keep)
+        self.sitting = Sitting(roster, record, files, seed, say_wrapped)
         self._announced_draw = self._announced_end = False
         self._commands: dict[str, tuple[Callable[[str], None], str]] = {
             "undo": (self._undo, "take back your last move"),
@@ -76,12 +65,12 @@ class Prompt:
     @property
     def match(self) -> Match[Any]:
         """The match that is played now."""
-        return self.session.match
+        return self.sitting.match
 
     @property
     def people(self) -> set[str]:
         """The sides that people play."""
-        return self.session.people
+        return self.sitting.people
 
     def run(self) -> None:
         """Play until the person leaves or, if nobody is human, until the match has ended."""
@@ -89,7 +78,7 @@ class Prompt:
             let_edit()
         else:
             self.roster.ready()  # else nobody would notice that they play weaker than they are until that is so
-        sides = ", ".join(f"{side} {name}" for side, name in self.names.items())
+        sides = ", ".join(f"{side} {name}" for side, name in self.sitting.names.items())
         say(
             f"{self.rules.name}: {sides}." + (f" {self._how_to_move()} help lists the commands." if self.people else "")
         )
@@ -104,10 +93,9 @@ class Prompt:
             say("")
             raise
         finally:
-            if self.match.events and not self.match.outcome and all(map(may_resume, self.names.values())):
-                say_wrapped(
-                    "The game is kept: ttt4-play resume continues it." if self.path else "The game was not kept."
-                )
+            if self.sitting.unfinished:
+                kept = "The game is kept: ttt4-play resume continues it."
+                say_wrapped(kept if self.sitting.path else "The game was not kept.")
 
     def _how_to_move(self) -> str:
         if isinstance(self.rules, BoardRules):
@@ -127,11 +115,12 @@ class Prompt:
             self._reply(side)
 
     def _reply(self, side: str) -> None:
+        name = self.sitting.names[side]
         try:
-            with thinking(self.names[side]):
-                move = self.session.reply()
+            with thinking(name):
+                move = self.sitting.session.reply()
         except PlayerError as error:
-            raise PlayerError(f"{self.names[side]} as {side}: {error}") from error
+            raise PlayerError(f"{name} as {side}: {error}") from error
         say(f"{side} plays {self.rules.write(move)}{self._captured()}.")
         self._after_move()
         self._show_board()
@@ -149,13 +138,13 @@ class Prompt:
                 move = self._read_move(line)
                 if move is None:
                     return
-                self._require_ongoing("play")
+                self.sitting.require_ongoing("play")
                 self._play(side or "", move)
         except Ttt4Error as error:
             say_wrapped(sentence(str(error)))
 
     def _play(self, side: str, move: int) -> None:
-        self.session.play(side, move)
+        self.sitting.session.play(side, move)
         if captured := self._captured():
             say(f"{side} plays {self.rules.write(move)}{captured}.")
         self._after_move()
@@ -191,36 +180,13 @@ class Prompt:
     def _show_board(self) -> None:
         say(f"\n{picture(self.rules, self.match.state)}\n")
 
-    def _keep(self, record: Record) -> None:
-        """Write the game down, from its first event on."""
-        if self.path is None or not (self.match.events or os.path.exists(self.path)):
-            return
-        try:
-            if self._elsewhere(self.path):
-                self.path = next(self.files)
-                say_wrapped(f"This game went on elsewhere meanwhile, so it is kept in {self.path} from now on.")
-                if self.path is None:
-                    return
-            save_record(record, self.path)
-            self._written = str(record)
-        except OSError as error:
-            self.path, self.files = None, repeat(None)
-            say_wrapped(f"Games cannot be kept: {error.strerror or error}. Save this one elsewhere: save FILE.")
-
-    def _elsewhere(self, path: str) -> bool:
-        """Tell whether somebody else has written the file of this game since we did."""
-        try:
-            return read_whole(path).decode(errors="replace") != self._written
-        except FileNotFoundError:
-            return False
-
     def _announce_end(self) -> None:
         if self._announced_end:
             return
         self._announced_end = True
         say_wrapped(sentence(str(self.match.outcome)))
         try:
-            if self.match.moves and isinstance(self.rules, BoardRules) and self._answers_quickly(self.rules.game):
+            if self.match.moves and self.sitting.answers_quickly:
                 say("")
                 for line in review_lines(self._reviewed()):
                     say(line)
@@ -229,32 +195,19 @@ class Prompt:
         if self.people:
             say_wrapped("new begins another game, undo takes a move back, quit leaves.")
 
-    def _answers_quickly(self, game: BoardGame[Any]) -> bool:
-        return self.roster.oracle().source == "store" or game.cells <= game.quick_cells
-
     def _undo(self, rest: str) -> None:
-        self.session.undo()
+        self.sitting.session.undo()
         self._announced_end = self._announced_draw = False
         self._show_board()
 
     def _redo(self, rest: str) -> None:
-        if self.match.given_up:
-            self._require_ongoing("make again")
-        self.session.redo()
+        self.sitting.redo()
         self._show_board()
 
     def _hint(self, rest: str) -> None:
-        analysis = self._analysis("hint at")
-        first = analysis.moves[0]
-        if not analysis.exact or self.roster.oracle().estimates:
-            share = first.estimate
-            meaning = analysis.verdict if share is None else in_chances(share, analysis.to_move or "")
-            say_wrapped(f"The oracle would play {first.move}: {meaning}.")
-            return
         with thinking("the oracle"):
-            move = self.roster.oracle().best_move(self.match.state.position)
-        meaning = led_to(move.score, move.plies, analysis.scale, analysis.to_move or "", self.rules.sides)
-        say_wrapped(f"The oracle would play {move.move}: {meaning}.")
+            move, meaning = self.sitting.hint()
+        say_wrapped(f"The oracle would play {move}: {meaning}.")
 
     def _show(self, rest: str) -> None:
         analysis = self._analysis("show")
@@ -306,24 +259,19 @@ class Prompt:
     def _save(self, rest: str) -> None:
         if not rest:
             raise MatchError("no file named: save FILE")
-        export_record(self.session.record, rest)
+        export_record(self.sitting.session.record, rest)
         say_wrapped(f"Saved to {rest}.")
 
     def _resign(self, rest: str) -> None:
-        self._require_ongoing("resign")
-        self.session.resign(self.match.to_move or "")
+        self.sitting.resign()
 
     def _restart(self, rest: str) -> None:
-        self.session.start_over()
+        self.sitting.session.start_over()
         self._announced_end = self._announced_draw = False
         self._show_board()
 
     def _new(self, rest: str) -> None:
-        self.path = next(self.files)
-        self._written = _content(self.path)
-        match = Match(self.rules, self.match.states[0])
-        tags = self.session.record.tags | {"Date": time.strftime("%Y-%m-%d")}
-        self.session = Session(Record(match, tags), self.session.players, self._keep)
+        self.sitting.begin_another()
         self._announced_end = self._announced_draw = False
         self._show_board()
 
@@ -339,25 +287,10 @@ class Prompt:
     def _quit(self, rest: str) -> None:
         raise Leave
 
-    def _require_ongoing(self, command: str) -> None:
-        if self.match.outcome:
-            raise MatchError(f"nothing to {command}: the game is over; undo takes a move back, new begins another")
-
     def _analysis(self, command: str) -> Analysis:
-        board_of(self.rules, "an oracle")
-        self._require_ongoing(command)
         with thinking("the oracle"):
-            return analyse(self.roster.oracle(), self.match, self.match.state)
+            return self.sitting.analysis(command)
 
     def _reviewed(self, last: int | None = None) -> Review:
-        board_of(self.rules, "an oracle")
         with thinking("the oracle"):
-            return review_match(self.roster.oracle(), self.match, last)
-
-
-def _content(path: str | None) -> str:
-    """Return what a file holds; nothing if it cannot be read."""
-    try:
-        return read_whole(path or "").decode(errors="replace")
-    except OSError:
-        return ""
+            return self.sitting.review(last)
