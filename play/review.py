@@ -6,11 +6,11 @@ On boards too large to settle, only what is proved is called certain (play/judge
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from oracle.grading import grade_of
+from oracle.grading import BEST, grade_of
 from oracle.oracle import Oracle
 from play.advice import analyse
 from play.graded import UNKNOWN, Graded, led_to
-from play.judged import judged_moves
+from play.judged import QUIET, judged_moves
 from play.match import Match
 
 
@@ -23,6 +23,12 @@ class Review(NamedTuple):
     exact: bool
     solvable: bool = True
     """Whether every position can be settled: by a store, or by a search that has the time."""
+
+    @property
+    def lessons(self) -> list[Graded]:
+        """The moves of which there is something to tell: those that were not best, as far as that is known."""
+        quiet = (BEST,) if self.solvable else (*QUIET, UNKNOWN)
+        return [move for move in self.moves if move.grade not in quiet]
 
 
 def review_match(oracle: Oracle, match: Match[Any], last: int | None = None) -> Review:

@@ -77,12 +77,24 @@ class Session:
             raise NothingToUndo("you have made no move to take back")
         self._keep(self.record)
 
+    def return_to(self, count: int) -> None:
+        """Take back a resignation, and moves until so many are left."""
+        while self.match.given_up or len(self.match.moves) > count:
+            self.match.undo()
+        self._keep(self.record)
+
     def redo(self) -> None:
         """Make moves again that were taken back, up to the next one of a person's."""
         match = self.match
         match.redo()
         while match.can_redo and match.to_move not in self.people:
             match.redo()
+        self._keep(self.record)
+
+    def seat(self, players: Mapping[str, Player | None], names: Mapping[str, str]) -> None:
+        """Let others play some sides from now on; the record says so."""
+        self.players = {**self.players, **players}
+        self.record.tags |= names
         self._keep(self.record)
 
     def start_over(self) -> None:

@@ -14,7 +14,7 @@ from oracle.answers import Analysis, in_chances
 from play.advice import analyse
 from play.graded import led_to
 from play.match import Match, MatchError
-from play.players.player import may_resume
+from play.players.player import Player, may_resume
 from play.players.roster import Roster, board_of
 from play.records.files import save_record
 from play.records.text import Record
@@ -34,7 +34,7 @@ class Sitting:
         self.roster = roster
         self.rules = record.match.rules
         self.names = {side: record.tags.get(side, "human") for side in self.rules.sides}
-        self._files, self._tell = files, tell
+        self._files, self._seed, self._tell = files, seed, tell
         self._take_file()
         players = {side: roster.player(name, f"{seed} {side}") for side, name in self.names.items()}
         self.session = Session(record, players, self._keep)
@@ -61,6 +61,10 @@ class Sitting:
             self.roster.oracle().source == "store" or self.rules.game.cells <= self.rules.game.quick_cells
         )
 
+    def listen(self, tell: Callable[[str], None]) -> None:
+        """Tell another function from now on."""
+        self._tell = tell
+
     def begin_another(self) -> None:
         """Begin another match from the same start."""
         self._take_file()
@@ -71,10 +75,12 @@ class Sitting:
     def exchange(self) -> None:
         """Let the players change sides, in the midst of the match."""
         first, second = self.rules.sides
-        self.names = {first: self.names[second], second: self.names[first]}
-        self.session.players = {first: self.session.players[second], second: self.session.players[first]}
-        self.session.record.tags |= self.names
-        self._keep(self.session.record)
+        players, names = self.session.players, self.names
+        self._seat({first: players[second], second: players[first]}, {first: names[second], second: names[first]})
+
+    def replace(self, side: str, name: str) -> None:
+        """Let another player go on for a side; raise PlayerError if there is none with that name."""
+        self._seat({side: self.roster.player(name, f"{self._seed} {side}")}, {side: name})
 
     def analysis(self, command: str) -> Analysis:
         """Return what the oracle knows of the match's state; raise MatchError if there is nothing to `command`."""
@@ -112,6 +118,10 @@ class Sitting:
         if self.match.given_up:
             self.require_ongoing("make again")
         self.session.redo()
+
+    def _seat(self, players: dict[str, Player | None], names: dict[str, str]) -> None:
+        self.names |= names
+        self.session.seat(players, names)
 
     def _take_file(self) -> None:
         self.path = next(self._files)

@@ -3,7 +3,7 @@
 import os
 import signal
 
-LINES = {signal.SIGINT: "Interrupted.", signal.SIGTERM: "Terminated."}
+LINES = {signal.SIGINT: "Interrupted.", signal.SIGTERM: "Terminated.", signal.SIGHUP: "Hung up."}
 
 
 def leave_on_signals() -> None:

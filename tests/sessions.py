@@ -24,9 +24,11 @@ Start = Callable[..., "Session"]
 
 
 class Session:
-    """`ttt4-play` on a terminal of its own, 80 columns wide."""
+    """`ttt4-play` on a terminal of its own, 80 columns wide, at a prompt."""
 
     def __init__(self, *arguments: object, **env: str) -> None:
+        if arguments[:1] not in (("replay",), ("puzzle",)):
+            arguments = *arguments, "--plain"
         self.child, self.terminal = pty.fork()
         if not self.child:
             os.execve(COMMAND, [COMMAND, *map(str, arguments)], {**os.environ, "TERM": "xterm", **env})

@@ -62,7 +62,7 @@ def main(
     Answers come from the game's store, which ttt4-solve build makes, or else from a live search.
 
     Exit codes: 0 done, 1 not settled, or some lines were not boards, 2 wrong usage or a bad board, 3 no such
-    store, 4 a damaged store, 130 interrupted, 141 the reader left, 143 terminated.
+    store, 4 a damaged store, 129 hung up, 130 interrupted, 141 the reader left, 143 terminated.
     """
     if (board is None) == (moves is None):
         raise click.UsageError("give one of BOARD, - and --moves: ttt4-query X.../.O../..../....")

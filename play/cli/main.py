@@ -14,11 +14,12 @@ from play.cli.options import game_option, seed_option
 from play.cli.puzzle import puzzle
 from play.cli.recorded import games, replay, resume, review
 from play.cli.serve import serve
-from play.cli.starting import play_record
+from play.cli.starting import opening_of, plain_option, play_record, takes_screen
 from play.match import Match
 from play.players.player import BEST_LEVEL, is_large
 from play.records.kept import new_files
 from play.records.text import Record, with_first
+from play.screen.opening import LEVEL, Opening
 from solver import __version__
 from solver.cli.console import command_errors, plain_where_asked, store_option
 from solver.games.board_rules import BoardRules
@@ -33,6 +34,7 @@ from solver.games.rules import Rules, set_up
 @click.option("--first", metavar="X|O", help="Who begins.  [default: X]")
 @click.option("--board", help="The board to start from, such as X.../.O../..../.... .")
 @seed_option
+@plain_option
 @store_option
 @live_option
 @time_option
@@ -40,7 +42,7 @@ from solver.games.rules import Rules, set_up
 @click.pass_context
 def main(
     context: click.Context, rules: Rules[Any], x: str, o: str | None, level: int | None, first: str | None,
-    board: str | None, seed: str | None, store: str | None, live: bool, seconds: float,
+    board: str | None, seed: str | None, plain: bool, store: str | None, live: bool, seconds: float,
 ) -> None:  # fmt: skip
     """Play 4x4 tic-tac-toe, or another game, in the terminal: by default you are X and the oracle is O.
 
@@ -56,7 +58,8 @@ def main(
     if context.invoked_subcommand:
         _refuse_options_before(context)
     else:
-        _begin(rules, x, o, level, first, board, seed, store, live, seconds)
+        opening = opening_of(store, live, seconds, seed)
+        _begin(rules, x, o, level, first, board, opening, takes_screen(rules, plain), not _chosen(context))
 
 
 for _command in (serve, resume, review, replay, games, arena, engine, puzzle, grade, train, curve):
@@ -66,10 +69,12 @@ for _command in (serve, resume, review, replay, games, arena, engine, puzzle, gr
 @command_errors  # and not main, which ends before a subcommand begins its work
 def _begin(
     rules: Rules[Any], x: str, o: str | None, level: int | None, first: str | None, board: str | None,
-    seed: str | None, store: str | None, live: bool, seconds: float,
+    opening: Opening, screen: bool, menu: bool,
 ) -> None:  # fmt: skip
     opponent = rules.game.opponent if isinstance(rules, BoardRules) else "random"
     names = dict(zip(rules.sides, (x, o or opponent), strict=False))
+    if level is None and o is None and screen and x.strip() == "human":
+        level = LEVEL  # the prompt's opponent is the best; what is one key away need not be met at first
     if level is not None:
         by_search = is_large(rules) or (isinstance(rules, BoardRules) and rules.captures)
         levels = ("oracle", "search") if by_search else ("oracle",)
@@ -81,7 +86,15 @@ def _begin(
         rules = with_first(rules, first.strip().upper())
     match = Match(rules, set_up(rules, board) if board is not None else None)
     record = Record(match, {**names, "Date": time.strftime("%Y-%m-%d")})
-    play_record(record, new_files(), seed, store, live, seconds)
+    play_record(record, new_files(), opening, screen=screen, menu=menu)
+
+
+def _chosen(context: click.Context) -> bool:
+    """Tell whether options say what to play."""
+    return any(
+        context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        for name in ("rules", "x", "o", "level", "first", "board")
+    )
 
 
 def _refuse_options_before(context: click.Context) -> None:

@@ -2,14 +2,13 @@
 
 import json
 import sys
-import time
 from typing import Any
 
 import click
 
 from oracle.cli.options import live_option, time_option
 from play.cli.options import own_game_option, seed_option
-from play.cli.starting import play_record
+from play.cli.starting import opening_of, plain_option, play_record, takes_screen
 from play.match import Match
 from play.picture import picture
 from play.players.player import may_resume
@@ -20,7 +19,9 @@ from play.records.kept import Kept, kept_games, last_kept, new_files
 from play.terminal.talk import review_lines, say
 from solver.cli.console import command_errors, store_option
 from solver.errors import Ttt4Error
+from solver.games.board import DEFAULT_GAME
 from solver.games.board_rules import captured_by
+from solver.games.registry import find_game
 from solver.games.rules import Rules
 from solver.text import printable, shown
 
@@ -31,13 +32,14 @@ from solver.text import printable, shown
 @click.option("--x", metavar="PLAYER", help="Who plays X on, or the first side; needed for MODULE:NAME.")
 @click.option("--o", metavar="PLAYER", help="Who plays O on, or the second side; needed for MODULE:NAME.")
 @seed_option
+@plain_option
 @store_option
 @live_option
 @time_option
 @command_errors
 def resume(
     file: str | None, rules: Rules[Any] | None, x: str | None, o: str | None, seed: str | None, store: str | None,
-    live: bool, seconds: float,
+    plain: bool, live: bool, seconds: float,
 ) -> None:  # fmt: skip
     """Continue the game in FILE, or the last one that did not end.
 
@@ -52,8 +54,10 @@ def resume(
         elif not may_resume(name):
             raise Ttt4Error(f"{path!r} was played by {shown(name)}, which a file cannot load; add {option} {name}")
     date = f" of {printable(record.tags['Date'])}" if "Date" in record.tags else ""
-    say(f"Continuing the game{date} in {path}.")
-    play_record(record, new_files(path), seed, store, live, seconds)
+    screen = takes_screen(record.match.rules, plain)
+    if not screen:
+        say(f"Continuing the game{date} in {path}.")
+    play_record(record, new_files(path), opening_of(store, live, seconds, seed), screen=screen)
 
 
 @click.command()
@@ -109,13 +113,23 @@ def replay(file: str | None, rules: Rules[Any] | None, as_json: bool) -> None:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@plain_option
+@store_option
+@live_option
+@time_option
 @command_errors
-def games(as_json: bool) -> None:
-    """List the games that were kept, the last one first."""
+def games(as_json: bool, plain: bool, store: str | None, live: bool, seconds: float) -> None:
+    """List the games that were kept, the last one first; on a terminal, to resume, review or delete them."""
+    if not as_json and takes_screen(find_game(DEFAULT_GAME), plain) and (kept_now := list(kept_games())):
+        from play.screen.start import list_on_screen
+
+        list_on_screen(kept_now, opening_of(store, live, seconds, None))
+        return
     found = False
     for kept in kept_games():
         found = True
-        click.echo(json.dumps(_kept_dict(kept)) if as_json else _kept_line(kept))
+        where = kept.path if kept.record or kept.own_game_tags else kept.problem
+        click.echo(json.dumps(_kept_dict(kept)) if as_json else f"{kept.in_words}\n  {where}")
     if not found and not as_json:
         click.echo("No game is kept yet: ttt4-play begins one.", err=True)
 
@@ -137,21 +151,6 @@ def _step_of(match: Match[Any], at: int) -> str:
         who = f"{rules.to_move(match.states[at - 1])} plays {rules.write(match.moves[at - 1])}"
         who += f" and captures {captured}. " if captured else ". "
     return f"{picture(rules, match.states[at])}\n\nPly {at} of {len(match.moves)}. {who}\n"
-
-
-def _kept_line(kept: Kept) -> str:
-    played = time.strftime("%Y-%m-%d %H:%M", time.localtime(kept.played))
-    if kept.own_game_tags:
-        tags = kept.own_game_tags
-        return (
-            f"{played}  {printable(tags['Game']):10} your own game {printable(tags.get('Result', ''))}\n  {kept.path}"
-        )
-    if kept.record is None:
-        return f"{played}  cannot be read\n  {kept.problem}"
-    match, tags = kept.record.match, kept.record.tags
-    sides = ", ".join(f"{side} {printable(tags.get(side, 'human'))}" for side in match.rules.sides)
-    count = f"{len(match.moves)} {'ply' if len(match.moves) == 1 else 'plies'}"
-    return f"{played}  {match.rules.name:10} {sides:26} {count:9} {kept.record.result}\n  {kept.path}"
 
 
 def _kept_dict(kept: Kept) -> dict[str, Any]:

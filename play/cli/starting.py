@@ -1,4 +1,4 @@
-"""Start a match at the prompt, and offer to build the store that is missing."""
+"""Start a match on a screen or at the prompt, and offer to build the store that is missing."""
 
 import os
 import sys
@@ -6,34 +6,71 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import click
+
 from play.players.player import read_player
 from play.players.roster import Roster
 from play.records.text import Record
+from play.screen.opening import Opening
 from play.terminal.prompt import Prompt
 from play.terminal.talk import say
 from solver.cli.console import CUT_OFF
 from solver.folders import find_store, is_named, store_path
 from solver.games.board_rules import BoardRules
+from solver.games.rules import Rules
+
+plain_option = click.option("--plain", is_flag=True, help="A prompt, line by line, instead of the full screen.")
+
+
+def takes_screen(rules: Rules[Any], plain: bool) -> bool:
+    """Tell whether a match is played on a full screen: there is a terminal for one, and nobody asked for a prompt."""
+    if plain or not isinstance(rules, BoardRules) or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    try:
+        from play.screen.terminal import can_show  # only now: a prompt does without
+    except ImportError:  # some Pythons are built without curses
+        return False
+    return can_show()
 
 
 def play_record(
-    record: Record, files: Iterator[str | None], seed: str | None, store: str | None, live: bool, seconds: float
+    record: Record, files: Iterator[str | None], opening: Opening, *, screen: bool, menu: bool = False
 ) -> None:
-    """Let a record's match go on at the prompt, between the players that its tags name."""
+    """Let a record's match go on, between the players that its tags name; on a screen, perhaps with the menu first."""
     rules = record.match.rules
-    with Roster(rules, store, live=live, seconds=seconds) as roster:
-        if isinstance(rules, BoardRules):
-            searching = live or rules.game.cells > rules.game.solvable_cells
-            if not searching:
-                if not is_named(store):
-                    _offer_store(rules)
-                searching = roster.oracle().source == "search"  # a missing store is reported at once
-            if searching and rules.game.cells > rules.game.quick_cells and _oracle_plays(record):
-                say("Without a store, the oracle may err on a board of this size.")
+    with opening.roster(rules) as roster:
+        note = _require_knowledge(record, roster, opening)
         try:
-            Prompt(roster, record, files, seed if seed is not None else time.time_ns()).run()
+            if screen:
+                from play.screen.start import play_on_screen  # only now: a prompt does without
+
+                play_on_screen(roster, record, files, opening, note, menu=menu)
+            else:
+                if note:
+                    say(note)
+                Prompt(roster, record, files, opening.seed).run()
         except BrokenPipeError:
             sys.exit(CUT_OFF)  # nobody sees how the match goes on
+
+
+def opening_of(store: str | None, live: bool, seconds: float, seed: str | None) -> Opening:
+    """Return what the options of a command say."""
+    return Opening(store, live, seconds, seed if seed is not None else time.time_ns())
+
+
+def _require_knowledge(record: Record, roster: Roster, opening: Opening) -> str:
+    """Offer to build a store that is missing, report one that cannot be used, and return what players have to know."""
+    rules, store, live = record.match.rules, opening.store, opening.live
+    if not isinstance(rules, BoardRules):
+        return ""
+    searching = live or rules.game.cells > rules.game.solvable_cells
+    if not searching:
+        if not is_named(store):
+            _offer_store(rules)
+        searching = roster.oracle().source == "search"  # a missing store is reported at once
+    if searching and rules.game.cells > rules.game.quick_cells and _oracle_plays(record):
+        return "Without a store, the oracle may err on a board of this size."
+    return ""
 
 
 def _oracle_plays(record: Record) -> bool:

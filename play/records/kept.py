@@ -13,7 +13,7 @@ from play.records.text import ONGOING, Record, RecordError
 from solver.errors import Ttt4Error
 from solver.folders import games_folder
 from solver.games.rules import Rules
-from solver.text import shown
+from solver.text import printable, shown
 
 
 class Kept(NamedTuple):
@@ -38,6 +38,20 @@ class Kept(NamedTuple):
             return all(read_player(self.record.tags.get(side, "human")) for side in self.record.match.rules.sides)
         except PlayerError:  # it names a player that does not exist
             return False
+
+    @property
+    def in_words(self) -> str:
+        """The game in a line: when, what, who, how long, and the result."""
+        played = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.played))
+        if self.own_game_tags:
+            name, result = self.own_game_tags["Game"], self.own_game_tags.get("Result", "")
+            return f"{played}  {printable(name):10} your own game {printable(result)}"
+        if self.record is None:
+            return f"{played}  cannot be read"
+        match, tags = self.record.match, self.record.tags
+        sides = ", ".join(f"{side} {printable(tags.get(side, 'human'))}" for side in match.rules.sides)
+        count = f"{len(match.moves)} {'ply' if len(match.moves) == 1 else 'plies'}"
+        return f"{played}  {match.rules.name:10} {sides:26} {count:9} {self.record.result}"
 
 
 def kept_games(rules: Rules[Any] | None = None) -> Iterator[Kept]:

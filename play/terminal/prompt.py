@@ -10,7 +10,6 @@ from typing import Any
 from oracle.answers import Analysis
 from oracle.cli.drawing import legend, verdicts
 from oracle.cli.large import facts_of, is_large, legend_of, notes_of
-from oracle.cli.why import why
 from play.match import Match, MatchError
 from play.picture import picture
 from play.players.player import PlayerError
@@ -20,7 +19,7 @@ from play.records.text import Record
 from play.review import Review
 from play.sitting import Sitting
 from play.terminal.asking import LEAVING, Leave, how_to_move, let_edit, read_line
-from play.terminal.talk import explained, review_lines, say, say_wrapped, sentence, thinking
+from play.terminal.talk import review_lines, say, say_wrapped, sentence, thinking, why_lines
 from solver.errors import Ttt4Error
 from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules, captured_by
@@ -227,16 +226,10 @@ class Prompt:
             say_wrapped(meaning)
 
     def _why(self, rest: str) -> None:
-        """Explain the last two moves and, on a large board, why the position is worth what it is said to be."""
-        graded = self._reviewed(2).moves
-        if not graded:
-            say_wrapped("No move has been made yet.")
-        for move in graded:
-            say(explained(move))
-        if isinstance(self.rules, BoardRules) and self.roster.oracle().estimates and not self.match.outcome:
-            analysis = self._analysis("explain")
-            say_wrapped(f"{analysis.to_move} to move: {analysis.verdict}.")
-            say(why(self.match.state.position, analysis, self.rules.marks))
+        with thinking("the oracle"):
+            told = list(why_lines(self.sitting))
+        for line in told:
+            say(line)
 
     def _lines(self, rest: str) -> None:
         game = lines_of(self.rules, "lines to list")

@@ -7,10 +7,12 @@ from threading import Timer
 
 import click
 
+from oracle.cli.why import why
 from oracle.grading import BEST
-from play.graded import UNKNOWN, Graded
-from play.judged import MISTAKE, QUIET
+from play.graded import Graded
+from play.judged import MISTAKE
 from play.review import Review
+from play.sitting import Sitting
 
 THINKING_AFTER = 0.2
 """After how many seconds a note says that a player is thinking: any sooner, it would only flicker."""
@@ -55,12 +57,17 @@ def thinking(who: str) -> Iterator[None]:
 
 
 def explained(move: Graded) -> str:
+    """Return a graded move as one sentence, or two, in lines."""
+    return click.wrap_text(in_sentences(move), 79, "", "   ")
+
+
+def in_sentences(move: Graded) -> str:
     """Return a graded move as one sentence, or two."""
     text = f"{(move.number + 1) // 2}. {move.side} {move.move}: {', '.join(filter(None, (move.grade, move.outcome)))}."
     if move.better:
         would = "looks better" if move.grade == MISTAKE else "would have been better"
         text += f" {', '.join(move.better[:6])}{' ...' if len(move.better) > 6 else ''} {would}."
-    return click.wrap_text(text, 79, "", "   ")
+    return text
 
 
 def review_lines(review: Review, *, every: bool = False) -> Iterator[str]:
@@ -68,10 +75,8 @@ def review_lines(review: Review, *, every: bool = False) -> Iterator[str]:
 
     On boards too large to settle, moves of which nothing is known are not worth a line.
     """
-    quiet = (BEST,) if review.solvable else (*QUIET, UNKNOWN)
-    for move in review.moves:
-        if every or move.grade not in quiet:
-            yield explained(move)
+    for move in review.moves if every else review.lessons:
+        yield explained(move)
     if not review.exact:
         yield _unsettled(review)
     for side in sorted({move.side for move in review.moves}, reverse=True):
@@ -83,6 +88,19 @@ def review_lines(review: Review, *, every: bool = False) -> Iterator[str]:
             would = "won" if point.before > 0 else "held the draw"
             told += f" {', '.join(point.better[:8])} would have {would}."
         yield click.wrap_text(told, 79, "", "  ")
+
+
+def why_lines(sitting: Sitting) -> Iterator[str]:
+    """Explain the last two moves and, on a large board, why the position is worth what it is said to be."""
+    graded = sitting.review(2).moves
+    if not graded:
+        yield "No move has been made yet."
+    for move in graded:
+        yield explained(move)
+    if sitting.roster.oracle().estimates and not sitting.match.outcome:
+        analysis = sitting.analysis("explain")
+        yield click.wrap_text(f"{analysis.to_move} to move: {analysis.verdict}.", 79)
+        yield why(sitting.match.state.position, analysis, "".join(sitting.rules.sides))
 
 
 def _unsettled(review: Review) -> str:

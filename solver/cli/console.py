@@ -72,7 +72,7 @@ def plain_where_asked() -> None:
 
 
 def command_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a refusal one line on standard error and its exit code, and a signal one line and 130 or 143."""
+    """Make a refusal one line on standard error and its exit code, and a signal one line and 129, 130 or 143."""
 
     @functools.wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:

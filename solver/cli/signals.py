@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: one line, and exit code 130 or 143, from the first moment of a command to its last.
+"""Ctrl-C, SIGTERM and SIGHUP: one line and exit code 130, 143 or 129, from a command's first moment to its last.
 
 Until a command begins its work, a signal ends the process at once: nothing has been done yet. While it works, a
 signal raises an exception, so that it can clean up. When it has ended its work, signals are ignored.
@@ -25,7 +25,12 @@ _SOON = 0.01
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: whatever cleans up after Ctrl-C does so after this, too."""
+    """SIGTERM or SIGHUP: whatever cleans up after Ctrl-C does so after this, too."""
+
+    def __init__(self, number: int) -> None:
+        """Carry the signal's number."""
+        super().__init__()
+        self.number = number
 
 
 @contextmanager
@@ -50,14 +55,14 @@ def interruptible() -> Iterator[None]:
 
 def ending(error: KeyboardInterrupt) -> tuple[str, int]:
     """Return the line and the exit code for a command that a signal has ended."""
-    number = signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT
-    return LINES[number], 128 + number
+    number = error.number if isinstance(error, Terminated) else signal.SIGINT
+    return LINES[signal.Signals(number)], 128 + number
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
     if _importing(frame):
         leave(number, frame)
-    raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+    raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)
 
 
 def _send_again(dropped: "sys.UnraisableHookArgs") -> None:

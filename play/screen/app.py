@@ -1,0 +1,107 @@
+"""The loop of a screen: show the views, wait for a key or for an answer, and let the uppermost view heed it.
+
+Whatever may take long is done by one thread, one thing after another, and its results come back to this one: so views
+need no locks, and keys are heeded while somebody thinks.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+from play.screen.canvas import Canvas
+from play.screen.terminal import RESIZED, Click, Terminal
+
+_SOON = 0.02
+"""How long a key is waited for while something is under way, before it is looked whether that has ended."""
+
+LEAST_ROWS, LEAST_COLUMNS = 10, 30
+"""On a smaller screen nothing can be drawn."""
+
+
+class View(Protocol):
+    """Something that is shown, alone or over others."""
+
+    covers: bool
+    """Whether nothing below is seen."""
+
+    def draw(self, canvas: Canvas) -> None:
+        """Draw it as it is now."""
+
+    def heed(self, key: str) -> None:
+        """Do what a key means."""
+
+
+class App:
+    """The views that are open, and the work that is under way for them."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        """Show views on a terminal."""
+        self.terminal = terminal
+        self._views: list[View] = []
+        self._todo: SimpleQueue[tuple[Callable[[], Any], Callable[[Any], None], Callable[[BaseException], None]]]
+        self._todo = SimpleQueue()
+        self._done: deque[Callable[[], None]] = deque()
+        self._pending = 0
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def open(self, view: View) -> None:
+        """Show a view over the others."""
+        self._views.append(view)
+
+    def close(self, view: View) -> None:
+        """Close a view; the loop ends with the last."""
+        self._views.remove(view)
+
+    def ask(
+        self, work: Callable[[], Any], then: Callable[[Any], None], otherwise: Callable[[BaseException], None]
+    ) -> None:
+        """Do something in the background, and `then` heed its result, or its error, in this thread."""
+        self._pending += 1
+        self._todo.put((work, then, otherwise))
+
+    def run(self) -> None:
+        """Show and heed until no view is open."""
+        self._show()
+        while self._views:
+            key = self.terminal.next(_SOON if self._pending else None)
+            heard = bool(self._done)
+            while self._done:
+                self._pending -= 1
+                self._done.popleft()()
+            if key is not None and self._views:
+                self._heed(key)
+                heard = True
+            if heard and self._views:
+                self._show()
+
+    def _show(self) -> None:
+        self._canvas = canvas = Canvas(*self.terminal.size)
+        if canvas.rows < LEAST_ROWS or canvas.columns < LEAST_COLUMNS:
+            canvas.put(0, 0, f"Too small: {LEAST_COLUMNS}x{LEAST_ROWS} at least.")
+        else:
+            lowest = max((at for at, view in enumerate(self._views) if view.covers), default=0)
+            for view in self._views[lowest:]:
+                view.draw(canvas)
+        self.terminal.show(canvas)
+
+    def _heed(self, key: str | Click) -> None:
+        if key == "redraw":
+            self.terminal.redraw()
+        elif isinstance(key, Click):
+            if key.wheel:
+                self._views[-1].heed("page down" if key.wheel > 0 else "page up")
+            elif meant := self._canvas.key_at(key.row, key.column):
+                self._views[-1].heed(meant)
+        elif key != RESIZED:
+            self._views[-1].heed(key)
+
+    def _work(self) -> None:
+        while True:
+            work, then, otherwise = self._todo.get()
+            try:
+                self._done.append(partial(then, work()))
+            except BaseException as error:
+                self._done.append(partial(otherwise, error))

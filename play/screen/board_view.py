@@ -1,0 +1,191 @@
+"""What every view of a board has: a cursor, cells that are named or clicked, and a place for everything.
+
+The board is on the left, what there is to say of the game on the right where there is room, a message below, and the
+keys on the last row.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from play.screen.app import App
+from play.screen.boards import Fit, Shown, draw_board, fit
+from play.screen.canvas import Area, Canvas, Look
+from play.screen.lines import draw_bar, wrapped
+from solver.games.board import BoardGame
+
+_SIDE = 26
+"""How many columns the right side has at least."""
+
+_WIDEST_SIDE = 48
+
+_STEPS = {
+    "left": (0, -1), "right": (0, 1), "up": (-1, 0), "down": (1, 0), "h": (0, -1), "l": (0, 1), "k": (-1, 0),
+    "j": (1, 0),
+}  # fmt: skip
+
+
+class Command(NamedTuple):
+    """What a key does."""
+
+    run: Callable[[], object]
+    label: str
+    meaning: str
+    """In the list of all keys."""
+    word: str = ""
+    """What is typed for it at the prompt."""
+
+
+class _Layout(NamedTuple):
+    """Where everything goes."""
+
+    board: Area
+    fit: Fit
+    side: Area | None
+    status: Area
+
+
+class BoardView:
+    """A view of a board; what it shows and does is for its subclasses to say."""
+
+    game: BoardGame[Any]
+    covers = True
+
+    def __init__(self, app: App, game: BoardGame[Any]) -> None:
+        """Begin with the cursor in the middle."""
+        self.app = app
+        self.message = ""
+        self.take_game(game)
+
+    def take_game(self, game: BoardGame[Any]) -> None:
+        """Show a board of this game from now on."""
+        self.game = game
+        self.cursor = game.cells_by_square.get(game.rows // 2 * game.columns + game.columns // 2, game.cells // 2)
+        self.typed = ""
+
+    @property
+    @abstractmethod
+    def commands(self) -> Mapping[str, Command]:
+        """What keys do now, the most important first."""
+
+    @abstractmethod
+    def claim(self, cell: int) -> None:
+        """Do what claiming a cell means."""
+
+    @abstractmethod
+    def header(self) -> str:
+        """Return the first line."""
+
+    @abstractmethod
+    def shown(self) -> Shown:
+        """Return what is shown of the board."""
+
+    @abstractmethod
+    def draw_side(self, canvas: Canvas, area: Area) -> None:
+        """Draw what there is to say of the game."""
+
+    @property
+    def widest(self) -> int:
+        """How wide notes are that have to fit into cells."""
+        return 0
+
+    def tell(self, text: str) -> None:
+        """Show a message."""
+        self.message = text
+
+    def draw(self, canvas: Canvas) -> None:
+        """Draw everything."""
+        layout = self._layout(canvas)
+        canvas.put(0, 1, self.header(), Look.BOLD, canvas.columns - 2)
+        draw_board(canvas, layout.board, self.game, layout.fit, self.shown())
+        if layout.side:
+            self.draw_side(canvas, layout.side)
+        self._draw_status(canvas, layout.status)
+        draw_bar(canvas, [(key, command.label) for key, command in self.commands.items() if command.label], "do ")
+
+    def heed(self, key: str) -> None:
+        """Move the cursor, claim a cell, or run a command."""
+        if key.startswith("do "):  # a click on a button
+            self._run(key.removeprefix("do "))
+        elif key in self.game.cells_by_name:  # a click
+            self.typed = ""
+            self.cursor = self.game.cells_by_name[key]
+            self.claim(self.cursor)
+        elif key == "enter" or key == " ":
+            self._enter()
+        elif key == "backspace" and self.typed:
+            self.typed = self.typed[:-1]
+        elif not self._type(key):
+            self._run(key)
+
+    def _enter(self) -> None:
+        typed, self.typed = self.typed, ""
+        if typed in self.game.cells_by_name:
+            self.cursor = self.game.cells_by_name[typed]
+            self.claim(self.cursor)
+        elif typed in self.commands:
+            self._run(typed)
+        else:
+            self.claim(self.cursor)
+
+    def _run(self, key: str) -> None:
+        self.typed = ""
+        if key in _STEPS:
+            self._step(*_STEPS[key])
+        elif command := self.commands.get(key):
+            command.run()
+
+    def _type(self, key: str) -> bool:
+        """Take a character of a cell's name; tell whether that is all that it means."""
+        if len(key) != 1 or not key.isalnum():
+            return False
+        names = self.game.cells_by_name
+        for text in (self.typed + key, key):
+            found = [name for name in names if name.startswith(text)]
+            if not found:
+                continue
+            self.typed = text
+            if key in _STEPS:
+                self._step(*_STEPS[key])
+            if found == [text]:
+                self._enter()
+            return True
+        return False
+
+    def _step(self, down: int, right: int) -> None:
+        """Move the cursor to the next cell in a direction; holes are skipped."""
+        game = self.game
+        row, column = divmod(game.squares[self.cursor], game.columns)
+        while 0 <= (row := row + down) < game.rows and 0 <= (column := column + right) < game.columns:
+            cell = game.cells_by_square.get(row * game.columns + column)
+            if cell is not None:
+                self.cursor = cell
+                return
+
+    def _layout(self, canvas: Canvas) -> _Layout:
+        status = 1 if canvas.rows < 16 else 2 if canvas.rows < 24 else 3
+        top = 1 if canvas.rows < 26 else 2
+        rows, columns = canvas.rows - top - status - 1, canvas.columns - 2
+        alone = fit(self.game, rows, columns, self.widest)
+        beside = fit(self.game, rows, columns - _SIDE - 2, self.widest)
+        height, width = beside.size(self.game)
+        has_side = columns >= _SIDE + 30 and (width <= columns - _SIDE - 2 or alone == beside)
+        how = beside if has_side else alone
+        height, width = how.size(self.game)
+        width = min(width, columns - _SIDE - 2 if has_side else columns)
+        board = Area(top, 1, min(height, rows), width)
+        side = None
+        if has_side:
+            side = Area(top, width + 4, rows, min(columns - width - 3, _WIDEST_SIDE))
+        return _Layout(board, how, side, Area(canvas.rows - 1 - status, 1, status, columns))
+
+    def _draw_status(self, canvas: Canvas, area: Area) -> None:
+        text = self.message
+        if self.typed:
+            command = self.commands.get(self.typed)
+            text = f"Cell {self.typed}_" + (f"   (Enter: {command.label or command.meaning})" if command else "")
+        lines = wrapped(text, area.columns)
+        if len(lines) > area.rows:
+            lines = [*lines[: area.rows - 1], lines[area.rows - 1][: area.columns - 2] + " …"]
+        for row, line in enumerate(lines):
+            canvas.put(area.row + row, area.column, line)

@@ -1,0 +1,282 @@
+"""A match on a screen: the position that is shown, what follows from a move, and how all of it is drawn."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from play.match import Match, MatchError
+from play.review import Review
+from play.screen.app import App
+from play.screen.board_view import BoardView
+from play.screen.boards import Shown
+from play.screen.canvas import Area, Canvas, Look
+from play.screen.evening import Evening
+from play.screen.knowledge import Knowledge, Note
+from play.screen.opening import Opening
+from play.screen.side import GRAPH_ROWS, Listed, draw_graph, draw_moves, draw_players
+from play.sitting import Sitting
+from play.terminal.talk import in_sentences, review_lines, sentence
+from solver.errors import Ttt4Error
+from solver.games.board import cells_of
+from solver.games.board_rules import BoardRules, BoardState, captured_by
+from solver.games.line_rules import LineRules
+from solver.games.rules import Rules
+
+
+class MatchView(BoardView):
+    """One match after another; what keys do is for a subclass to say."""
+
+    def __init__(self, app: App, opening: Opening, sitting: Sitting, evening: Evening) -> None:
+        """Show a sitting's match, and go on with it."""
+        self._opening, self._evening = opening, evening
+        self._showing = self._pointing = False
+        self._take(app, sitting)
+        super().__init__(app, self.rules.game)
+        self._go_on()
+
+    def listen(self, told: list[str]) -> None:
+        """Show what was told already, and what is told from now on, by a sitting or as a warning."""
+        warnings.showwarning = lambda message, *where, **more: self.tell(str(message))
+        self.sitting.listen(self.tell)
+        if told:
+            self.message = " ".join(told)
+
+    @property
+    def match(self) -> Match[Any]:
+        """The match that is played now."""
+        return self.sitting.match
+
+    @property
+    def _at(self) -> int:
+        """After how many moves the position is that is shown."""
+        return len(self.match.moves) if self._viewed is None else self._viewed
+
+    @property
+    def _state(self) -> BoardState[Any]:
+        state: BoardState[Any] = self.match.states[self._at]
+        return state
+
+    def heed(self, key: str) -> None:
+        """Heed a key; what it cannot do is told in a sentence."""
+        try:
+            if key.startswith("ply "):
+                self._view(int(key.removeprefix("ply ")))
+            else:
+                super().heed(key)
+        except Ttt4Error as error:
+            self.tell(sentence(str(error)))
+
+    def claim(self, cell: int) -> None:
+        """Make a move, from the position that is shown."""
+        session = self.sitting.session
+        if self._viewed is None and session.machine_to_move:
+            raise MatchError(f"it is {self.match.to_move}'s turn: {self._called(self.match.to_move or '')}")
+        side = self.rules.to_move(self._state)
+        if refusal := self.rules.refusal(self._state, cell):
+            raise MatchError(refusal)
+        if self._viewed is not None:
+            if side not in self.sitting.people:
+                raise MatchError(f"{side} is to move here, {self._called(side or '')}; o plays on from here")
+            session.return_to(self._viewed)
+        session.play(side or "", cell)
+        self._moved()
+
+    def begin(self, rules: Rules[Any], names: dict[str, str]) -> None:
+        """Begin a match of perhaps another game between perhaps other players."""
+        old, opening = self.sitting, self._opening
+
+        def take(sitting: Sitting) -> None:
+            self._take(self.app, sitting)
+            self.take_game(self.rules.game)
+            self.message = ""
+            self.app.ask(old.roster.__exit__, lambda _: None, self._fail)
+            self._go_on()
+
+        self._wait("The game begins …", lambda: opening.sitting(rules, names, self.tell), take)
+
+    def _take(self, app: App, sitting: Sitting) -> None:
+        """Show another sitting."""
+        self.sitting = sitting
+        self.rules: BoardRules[Any] = sitting.rules  # type: ignore[assignment]  # the screen shows no other
+        self._knowledge = Knowledge(app, sitting, self._fail)
+        self._of_before = sitting.match if sitting.match.outcome else None  # which is looked at, and not played
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget what belonged to the position before this one."""
+        self._viewed: int | None = None
+        self._lesson: int | None = None
+        self._hinted: int | None = None
+        self._waiting = ""
+        self._knowledge.review = None
+
+    def _view(self, ply: int) -> None:
+        """Show the position after so many moves."""
+        last = len(self.match.moves)
+        self._viewed = None if ply >= last else max(0, ply)
+        self._lesson = self._hinted = None
+        lesson = self._knowledge.lesson(self._at)
+        self.message = in_sentences(lesson) if lesson else f"Position after {self._at} of {last} moves."
+        if self._showing:
+            self._ask_what_is_known()
+
+    def _return(self) -> None:
+        self._view(len(self.match.moves))
+
+    def _ask_what_is_known(self) -> None:
+        self._knowledge.ask(self._state, self.match.states)
+
+    # What follows from a move
+
+    def _moved(self) -> None:
+        """Show what has changed, and go on."""
+        self._begin()
+        self.message = ""
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Let a machine move if it is its turn; ask what is wanted of the position, and tell what has happened."""
+        first = self._showing and self.sitting.answers_quickly
+        if first:
+            self._ask_what_is_known()
+        if self.match.outcome:
+            self._announce_end()
+        elif self.sitting.session.machine_to_move:
+            self._let_reply()
+        elif not self.message:
+            turn = f"{self.match.to_move} to move." if len(self.sitting.people) > 1 else "Your turn."
+            self.message = self._told_last() + turn
+        if self._showing and not first:
+            self._ask_what_is_known()
+
+    def _let_reply(self) -> None:
+        """Let the machine to move choose, and make its move unless the match went on otherwise meanwhile."""
+        match, version, side = self.match, len(self.match), self.match.to_move or ""
+
+        def reply(move: int) -> None:
+            if match is self.match and version == len(match):
+                self.sitting.session.play(side, move)
+                self._moved()
+
+        self._wait(f"{side}, {self._called(side)}, is thinking …", self.sitting.session.choose, reply)
+
+    def _told_last(self) -> str:
+        """Return the last move in words."""
+        match = self.match
+        if not match.moves:
+            return ""
+        side, captured = self.rules.to_move(match.states[-2]), captured_by(match.state)
+        told = f"{side} played {self.rules.write(match.moves[-1])}"
+        told += f" and captured {captured}. " if captured else ". "
+        if isinstance(self.rules, LineRules) and self.rules.drawn_already(match.state):
+            told += "No line can be completed any more. "
+        return told
+
+    def _announce_end(self) -> None:
+        people, outcome = self.sitting.people, self.match.outcome
+        if self.match is not self._of_before:
+            person = next(iter(people)) if len(people) == 1 else None
+            self._evening.count(self.match, outcome and outcome.winner, person)
+        self.message = sentence(str(outcome))
+        if self.match.moves and self.sitting.answers_quickly:
+            self._knowledge.ask_review(self._announce_review)
+
+    def _announce_review(self, review: Review) -> None:
+        lessons = len(review.lessons)
+        told = [sentence(str(self.match.outcome)), *list(review_lines(review))[lessons:]]
+        if lessons:
+            told.append(f"v steps through the {f'{lessons} moves' if lessons > 1 else 'move'} to learn from.")
+        self.message = " ".join(told)
+
+    def _wait(self, told: str, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        """Do something in the background, and say so until it has ended."""
+        sitting = self.sitting
+        self._waiting = told
+
+        def take(result: Any) -> None:
+            self._waiting = ""
+            if sitting is self.sitting:
+                then(result)
+
+        self.app.ask(work, take, self._fail)
+
+    def _fail(self, error: BaseException) -> None:
+        """Tell what has gone wrong in the background."""
+        self._waiting = ""
+        if not isinstance(error, Ttt4Error):
+            raise error
+        self.tell(sentence(str(error)))
+
+    # What is drawn
+
+    def header(self) -> str:
+        """Return the game, and the score of the evening."""
+        return " · ".join(filter(None, (self.rules.name, str(self._evening))))
+
+    def shown(self) -> Shown:
+        """Return what is shown of the board."""
+        state, marks = self._state, self.rules.marks
+        sides = zip(marks, (state.position.x, state.position.o), strict=True)
+        ended = state.position.ending() if state.outcome else ()
+        last = () if ended or state.last is None else (state.last,)
+        filled = {cell: mark for mark, cells in sides for cell in cells_of(cells)}
+        legal = set(self.rules.legal(state)) if self.rules.captures else set(state.empty)
+        barred: dict[int, Note] = {cell: (" ", Look.PLAIN) for cell in state.empty if cell not in legal}
+        return Shown(filled, barred | self._notes(), ended, last, self._pointed(), self.cursor)
+
+    @property
+    def widest(self) -> int:
+        """How wide notes are that have to fit into cells."""
+        return max([len(text) for text, _ in self._notes().values()], default=0)
+
+    def draw(self, canvas: Canvas) -> None:
+        """Draw everything; while somebody is thinking, that is what the message says."""
+        said, told = self.message, self._knowledge.told(self._state) if self._showing else ""
+        self.message = self._waiting or f"{said} {told}"
+        try:
+            super().draw(canvas)
+        finally:
+            self.message = said
+
+    def draw_side(self, canvas: Canvas, area: Area) -> None:
+        """Draw the players, the value over the game, and the moves."""
+        match, sides = self.match, self.rules.sides
+        draw_players(canvas, area, [(side, self._called(side)) for side in sides], match.to_move)
+        row = area.row + len(sides) + 1
+        if count := self._state.position.count():
+            canvas.put(row - 1, area.column + 2, count, room=area.columns - 2)
+            row += 1
+        values = self._knowledge.values() if self._showing or match.outcome else {}
+        if values and area.row + area.rows - row > GRAPH_ROWS + 3:
+            draw_graph(
+                canvas, Area(row, area.column, GRAPH_ROWS, area.columns), values, len(match.moves), self._at, sides
+            )
+            row += GRAPH_ROWS + 1
+        draw_moves(canvas, Area(row, area.column, area.row + area.rows - row, area.columns), self._listed(), self._at)
+
+    def _listed(self) -> list[Listed]:
+        """Return the moves, those with a sign from which something can be learned."""
+        return [
+            Listed(self.rules.to_move(state) or "", self.rules.write(move), "?" if self._knowledge.lesson(ply) else "")
+            for ply, (state, move) in enumerate(zip(self.match.states[:-1], self.match.moves, strict=True), 1)
+        ]
+
+    def _called(self, side: str) -> str:
+        """Return what to call who plays a side."""
+        name = self.sitting.names[side]
+        if name.strip() == "human":
+            return "you" if len(self.sitting.people) == 1 else "a person"
+        kind, _, level = name.partition(":")
+        return f"{kind}, level {level}" if kind in ("oracle", "search") and level else name
+
+    def _notes(self) -> dict[int, Note]:
+        return self._knowledge.notes(self._state) if self._showing else {}
+
+    def _pointed(self) -> set[int]:
+        """Return the cells that are pointed out: of lines, of a hint, and of what would have been better."""
+        pointed = set() if self._hinted is None else {self._hinted}
+        if self._pointing and isinstance(self.rules, LineRules):
+            pointed |= {cell for line in self.rules.game.lines_through[self.cursor] for cell in cells_of(line)}
+        if self._lesson is not None and (lesson := self._knowledge.lesson(self._at)):
+            pointed |= {self.game.cell(name) for name in lesson.better}
+        return pointed

@@ -1,0 +1,175 @@
+"""The menu: which game, which side, against whom, at which level."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from play.players.player import BEST_LEVEL, read_player
+from play.screen.app import App
+from play.screen.canvas import Area, Canvas, Look
+from play.screen.lines import Ask, draw_bar, framed
+from play.screen.opening import LEVEL
+from play.terminal.talk import sentence
+from solver.errors import Ttt4Error
+from solver.games.board_rules import BoardRules
+from solver.games.registry import find_game
+from solver.games.rules import Rules
+
+GAMES = (
+    "4,4,4", "3,3,3", "3,3,3,misere", "3,4,3", "4,4,4,misere", "5,5,4", "6,7,4", "10,10,5", "15,15,5", "cross",
+    "torus4", "cube3", "fano", "duel,4,4", "duel",
+)  # fmt: skip
+"""The games that are offered; any other can be typed."""
+
+_PLAYING = ("first", "second", "both sides", "none: watch")
+_OTHER = "another …"
+_ROWS = ("Game", "You play", "Opponent", "Level", "Begin")
+
+
+class Menu:
+    """What to play next; nothing changes until it is begun."""
+
+    covers = False
+
+    def __init__(
+        self,
+        app: App,
+        rules: BoardRules[Any],
+        names: dict[str, str],
+        begin: Callable[[Rules[Any], dict[str, str]], None],
+    ) -> None:
+        """Start from what is played now."""
+        self._app, self._begin = app, begin
+        self._rules: BoardRules[Any] = rules
+        self._message = ""
+        self._row = len(_ROWS) - 1
+        people = [name.strip() == "human" for name in names.values()]
+        self._playing = _PLAYING[{(True, True): 2, (False, False): 3, (False, True): 1}.get((people[0], people[1]), 0)]
+        others = [name for name in names.values() if name.strip() != "human"]
+        kind, level = read_player(others[0]) if others else (rules.game.opponent, LEVEL)
+        levelled = kind in ("oracle", "search")
+        self._opponent = kind if levelled or not others else others[0]
+        self._level = level if levelled else LEVEL
+
+    def draw(self, canvas: Canvas) -> None:
+        """Draw the choices."""
+        inside = framed(canvas, len(_ROWS) + 3, 52, "A new game")
+        for row, (name, value) in enumerate(zip(_ROWS, self._values(), strict=True)):
+            chosen = row == self._row
+            look = Look.BOLD if chosen else Look.PLAIN
+            at = inside.row + row + (row == len(_ROWS) - 1)
+            canvas.put(at, inside.column, "▸" if chosen else " ", Look.BOLD)
+            canvas.spot(Area(at, inside.column, 1, inside.columns), f"row {row}")
+            if not value:
+                canvas.put(at, inside.column + 2, name, look | (Look.REVERSED if chosen else Look(0)))
+                continue
+            canvas.put(at, inside.column + 2, name, look)
+            canvas.put(at, inside.column + 14, "←", Look.DIM)
+            end = canvas.put(at, inside.column + 16, value, look, inside.columns - 20)
+            canvas.put(at, end + 1, "→", Look.DIM)
+            canvas.spot(Area(at, inside.column + 13, 1, 3), f"less {row}")
+            canvas.spot(Area(at, inside.column + 16, 1, end - inside.column - 13), f"more {row}")
+        canvas.put(inside.row + len(_ROWS) + 2, inside.column, self._message, room=inside.columns)
+        canvas.clear(Area(canvas.rows - 1, 0, 1, canvas.columns))
+        draw_bar(canvas, [("enter", "begin"), ("up", "and"), ("down", "choose"), ("left", "and"), ("right", "change"),
+                          ("escape", "back")])  # fmt: skip
+
+    def heed(self, key: str) -> None:
+        """Choose a row, change its value, begin, or close."""
+        self._message = ""
+        word, _, number = key.partition(" ")
+        if word in ("row", "more", "less"):
+            self._row = int(number)
+        try:
+            if key in ("up", "k", "back tab"):
+                self._row = (self._row - 1) % len(_ROWS)
+            elif key in ("down", "j", "tab"):
+                self._row = (self._row + 1) % len(_ROWS)
+            elif key in ("left", "h") or word == "less":
+                self._change(-1)
+            elif key in ("right", "l") or word == "more":
+                self._change(1)
+            elif key in ("enter", " ") and _ROWS[self._row] in ("Game", "Opponent") and _OTHER in self._values():
+                self._ask()
+            elif key in ("enter", " ") or key == f"row {len(_ROWS) - 1}":
+                self._app.close(self)
+                self._begin(self._rules, self._names())
+            elif key in ("escape", "q", "m"):
+                self._app.close(self)
+        except Ttt4Error as error:
+            self._message = sentence(str(error))
+
+    def _values(self) -> tuple[str, ...]:
+        first, second = self._rules.sides
+        playing = {"first": f"{first}, and begin", "second": second}.get(self._playing, self._playing)
+        level = str(self._level) if self._levelled else "none"
+        if self._level == BEST_LEVEL and self._levelled:
+            level += ", the best"
+        return self._rules.name, playing, self._opponent, level, ""
+
+    @property
+    def _levelled(self) -> bool:
+        return self._opponent in ("oracle", "search")
+
+    def _names(self) -> dict[str, str]:
+        """Return the players by their sides."""
+        opponent = f"{self._opponent}:{self._level}" if self._levelled else self._opponent
+        players = {
+            "first": ("human", opponent), "second": (opponent, "human"), "both sides": ("human", "human"),
+        }.get(self._playing, (opponent, opponent))  # fmt: skip
+        return dict(zip(self._rules.sides, players, strict=True))
+
+    def _change(self, by: int) -> None:
+        row = _ROWS[self._row]
+        if row == "Game":
+            self._turn(GAMES, self._rules.name, by, self._take_game)
+        elif row == "You play":
+            self._playing = _PLAYING[(_PLAYING.index(self._playing) + by) % len(_PLAYING)]
+        elif row == "Opponent":
+            self._turn(self._opponents(), self._opponent, by, self._take_opponent)
+        elif row == "Level":
+            self._level = max(0, min(self._level + by, BEST_LEVEL))
+
+    def _turn(self, offered: Sequence[str], now: str, by: int, take: Callable[[str], None]) -> None:
+        """Take the next of what is offered; behind the last, ask for something else."""
+        choices = [*offered, _OTHER] if now in offered else [now, *offered, _OTHER]
+        chosen = choices[(choices.index(now) + by) % len(choices)]
+        if chosen == _OTHER:
+            self._ask()
+        else:
+            take(chosen)
+
+    def _ask(self) -> None:
+        if _ROWS[self._row] == "Game":
+            self._app.open(Ask(self._app, "Game (such as 5,5,4 or a file.toml): ", self._attempt(self._take_game)))
+        else:
+            self._app.open(
+                Ask(self._app, "Player (such as mcts:1000 or run:FOLDER): ", self._attempt(self._take_opponent))
+            )
+
+    def _attempt(self, take: Callable[[str], None]) -> Callable[[str], None]:
+        def attempt(line: str) -> None:
+            try:
+                take(line)
+            except Ttt4Error as error:
+                self._message = sentence(str(error))
+
+        return attempt
+
+    def _take_game(self, name: str) -> None:
+        rules = find_game(name)
+        if not isinstance(rules, BoardRules):
+            raise Ttt4Error(f"{name} has no board: ttt4-play --plain plays it")
+        if type(rules) is not type(self._rules):
+            self._opponent = rules.game.opponent
+        self._rules = rules
+
+    def _take_opponent(self, name: str) -> None:
+        kind, level = read_player(name)
+        self._opponent = name
+        if kind in ("oracle", "search"):
+            self._opponent, self._level = kind, level
+
+    def _opponents(self) -> tuple[str, ...]:
+        if self._rules.captures:
+            return "search", "oracle", "mcts", "priority", "random"
+        return "oracle", "first", "mcts", "rules", "random"

@@ -1,0 +1,71 @@
+"""The right side of a screen: who plays, the value over the game as a small graph, and the moves."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from play.screen.canvas import SIDES, Area, Canvas, Look
+
+GRAPH_ROWS = 5
+
+
+class Listed(NamedTuple):
+    """A move in the list of moves."""
+
+    side: str
+    text: str
+    sign: str = ""
+    """What its grade adds: `?` if it changed the outcome."""
+
+
+def draw_players(canvas: Canvas, area: Area, players: Sequence[tuple[str, str]], to_move: str | None) -> None:
+    """Write who plays which side, and whose turn it is."""
+    for row, (side, name) in enumerate(players):
+        turn = side == to_move
+        canvas.put(area.row + row, area.column, "▸" if turn else " ", Look.BOLD)
+        canvas.put(area.row + row, area.column + 2, side, SIDES.get(side, Look.BOLD))
+        canvas.put(area.row + row, area.column + 4, name, Look.BOLD if turn else Look.PLAIN, area.columns - 4)
+
+
+def draw_graph(
+    canvas: Canvas, area: Area, values: Mapping[int, float], plies: int, at: int, sides: Sequence[str]
+) -> None:
+    """Draw the value after each ply: wins of the first side on top, draws in the middle; a click goes to the ply."""
+    room = area.columns - 2
+    first = max(0, min(at - room // 2, plies + 1 - room))
+    for row, name in ((0, sides[0]), (GRAPH_ROWS // 2, "="), (GRAPH_ROWS - 1, sides[1])):
+        canvas.put(area.row + row, area.column, name, SIDES.get(name, Look.DIM))
+    for ply in range(first, min(plies + 1, first + room)):
+        column = area.column + 2 + ply - first
+        canvas.put(area.row + GRAPH_ROWS // 2, column, "─", Look.DIM)
+        value = values.get(ply)
+        if value is not None:
+            row = round((1 - value) / 2 * (GRAPH_ROWS - 1))
+            look = SIDES.get(sides[0] if value > 0 else sides[1], Look.BOLD) if value else Look.BOLD
+            canvas.put(area.row + row, column, "●", look)
+            if ply == at:
+                canvas.add_look(Area(area.row + row, column, 1, 1), Look.REVERSED)
+        canvas.spot(Area(area.row, column, GRAPH_ROWS, 1), f"ply {ply}")
+
+
+def draw_moves(canvas: Canvas, area: Area, moves: Sequence[Listed], at: int) -> None:
+    """List the moves, two a row, with the one before the position that is shown; a click goes there."""
+    rows: list[tuple[int, int]] = []
+    for ply, _ in enumerate(moves):
+        if rows and ply % 2:
+            rows[-1] = rows[-1][0], ply
+        else:
+            rows.append((ply, ply))
+    current = max(0, at - 1) // 2
+    first = max(0, min(current - area.rows // 2, len(rows) - area.rows))
+    width = max([6, *(len(move.side + move.text + move.sign) + 3 for move in moves)])
+    for row, (start, stop) in enumerate(rows[first : first + area.rows]):
+        column = area.column
+        canvas.put(area.row + row, column, f"{first + row + 1:>3}.", Look.DIM)
+        column += 5
+        for ply in range(start, stop + 1):
+            move = moves[ply]
+            end = canvas.put(area.row + row, column, move.side, SIDES.get(move.side, Look.BOLD))
+            look = (Look.LOSS | Look.BOLD if move.sign else Look.PLAIN) | (Look.REVERSED if ply + 1 == at else Look(0))
+            canvas.put(area.row + row, end + 1, move.text + move.sign, look)
+            canvas.spot(Area(area.row + row, column, 1, width), f"ply {ply + 1}")
+            column += width

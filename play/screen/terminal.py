@@ -1,0 +1,176 @@
+"""The terminal: full screen by curses, keys and clicks in, canvases out, and everything as it was at the end.
+
+curses knows what each kind of terminal understands, sends only what has changed, heeds Ctrl-Z and a new size, and takes
+5 ms to load.
+"""
+
+import curses
+import os
+import sys
+from contextlib import suppress
+from types import TracebackType
+from typing import NamedTuple
+
+from play.screen.canvas import Canvas, Look
+
+
+class Click(NamedTuple):
+    """A click of the first button of the mouse, or a turn of its wheel."""
+
+    row: int
+    column: int
+    wheel: int = 0
+    """1 for down, -1 for up, 0 for a click."""
+
+
+RESIZED = "resized"
+
+_KEYS = {
+    curses.KEY_LEFT: "left", curses.KEY_RIGHT: "right", curses.KEY_UP: "up", curses.KEY_DOWN: "down",
+    curses.KEY_ENTER: "enter", curses.KEY_BACKSPACE: "backspace", curses.KEY_DC: "backspace", curses.KEY_HOME: "home",
+    curses.KEY_END: "end", curses.KEY_PPAGE: "page up", curses.KEY_NPAGE: "page down", curses.KEY_RESIZE: RESIZED,
+    curses.KEY_BTAB: "back tab", curses.KEY_F1: "?",
+}  # fmt: skip
+_CHARACTERS = {
+    "\n": "enter", "\r": "enter", "\x1b": "escape", "\x7f": "backspace", "\b": "backspace", "\t": "tab",
+    "\x0c": "redraw",
+}  # fmt: skip
+
+_WHEEL_UP, _WHEEL_DOWN = curses.BUTTON4_PRESSED, getattr(curses, "BUTTON5_PRESSED", 1 << 21)
+_CLICKS = curses.BUTTON1_PRESSED | curses.BUTTON1_CLICKED | curses.BUTTON1_DOUBLE_CLICKED
+
+_CONSOLE = str.maketrans("╲╱╳╭╮╰╯●▸▾┏┓┗┛━┃…–", "\\/X┌┐└┘o>v╔╗╚╝═║.-")
+"""For the Linux console, whose fonts have what the IBM PC had."""
+
+_ASCII = str.maketrans("╲╱╳╭╮╰╯●▸▾┏┓┗┛━┃…–┌┐└┘─│├┤┬┴┼█·←→↑↓×", "\\/X..''o>v######.-++++-|+++++#.<>^vx")
+
+_COLOURS = {
+    Look.FIRST: (12, curses.COLOR_BLUE), Look.SECOND: (3, curses.COLOR_YELLOW), Look.RED: (9, curses.COLOR_RED),
+    Look.GREEN: (2, curses.COLOR_GREEN), Look.WIN: (6, curses.COLOR_CYAN), Look.LOSS: (5, curses.COLOR_MAGENTA),
+}  # fmt: skip
+"""The colour of each look, of 16 and of 8. None means anything alone: letters, signs and shapes say the same."""
+
+_ATTRIBUTES = {
+    Look.BOLD: curses.A_BOLD, Look.DIM: curses.A_DIM, Look.UNDERLINED: curses.A_UNDERLINE,
+    Look.REVERSED: curses.A_REVERSE,
+}  # fmt: skip
+
+
+def can_show() -> bool:
+    """Tell whether this process has a terminal on which a screen can be drawn."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM", "dumb") == "dumb":
+        return False
+    try:
+        curses.setupterm()
+    except curses.error:
+        return False
+    return bool(curses.tigetstr("cup") and curses.tigetstr("clear"))
+
+
+class Terminal:
+    """A terminal as one screen: a context manager that leaves it as it was."""
+
+    def __enter__(self) -> "Terminal":
+        os.environ.setdefault("ESCDELAY", "25")  # milliseconds in which what follows Esc is one key with it
+        self._window = curses.initscr()
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        with suppress(curses.error):
+            curses.mousemask(0)
+            curses.endwin()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many rows and columns there are now."""
+        return self._window.getmaxyx()
+
+    def show(self, canvas: Canvas) -> None:
+        """Draw a canvas, of which only what has changed is sent."""
+        window = self._window
+        rows, columns = window.getmaxyx()
+        window.erase()
+        for row in range(min(rows, canvas.rows)):
+            texts, looks = canvas.texts[row][:columns], canvas.looks[row][:columns]
+            end = len(texts)
+            while end and texts[end - 1] == " " and not looks[end - 1]:
+                end -= 1
+            at = 0
+            while at < end:
+                stop = at + 1
+                while stop < end and looks[stop] == looks[at]:
+                    stop += 1
+                with suppress(curses.error):  # the very last place of a screen cannot be passed
+                    window.addstr(row, at, self._written("".join(texts[at:stop])), self._attribute(looks[at]))
+                at = stop
+        window.refresh()
+
+    def redraw(self) -> None:
+        """Draw everything again at the next `show`, whatever another program has written there."""
+        self._window.clear()
+
+    def next(self, seconds: float | None) -> str | Click | None:
+        """Return the next key or click; None if there is none within the time."""
+        self._window.timeout(-1 if seconds is None else int(1000 * seconds))
+        try:
+            key = self._window.get_wch()
+        except curses.error:
+            return None
+        if key == curses.KEY_MOUSE:
+            return _click()
+        if isinstance(key, int):
+            return _KEYS.get(key)
+        return _CHARACTERS.get(key, key if key.isprintable() else None)
+
+    def _prepare(self) -> None:
+        curses.noecho()
+        curses.cbreak()
+        self._window.keypad(True)
+        with suppress(curses.error):
+            curses.curs_set(0)
+        curses.mousemask(curses.ALL_MOUSE_EVENTS)
+        curses.mouseinterval(0)
+        self._pairs: dict[Look, int] = {}
+        if not os.environ.get("NO_COLOR") and curses.has_colors():
+            curses.start_color()
+            background = curses.COLOR_BLACK
+            with suppress(curses.error):
+                curses.use_default_colors()
+                background = -1
+            for number, (look, (bright, plain)) in enumerate(_COLOURS.items(), 1):
+                curses.init_pair(number, bright if curses.COLORS >= 16 else plain, background)
+                self._pairs[look] = curses.color_pair(number)
+
+    def _written(self, text: str) -> str:
+        """Return text in characters that this terminal has."""
+        encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
+        if encoding != "utf8":
+            return text.translate(_ASCII).encode("ascii", "replace").decode()
+        return text.translate(_CONSOLE) if os.environ.get("TERM", "").startswith("linux") else text
+
+    def _attribute(self, look: Look) -> int:
+        attribute = 0
+        for part in look:
+            attribute |= _ATTRIBUTES.get(part) or self._pairs.get(part, 0)
+        return attribute
+
+
+def _click() -> Click | None:
+    try:
+        _, column, row, _, state = curses.getmouse()
+    except curses.error:
+        return None
+    if state & _WHEEL_UP:
+        return Click(row, column, -1)
+    if state & _WHEEL_DOWN:
+        return Click(row, column, 1)
+    return Click(row, column) if state & _CLICKS else None
