@@ -176,7 +176,7 @@ def test_bytes_that_are_not_text_cost_one_line(typed: bytes, encoding: str, stor
 
 VALUES = {
     "--game": ["3,3,3"], "--x": ["random"], "--o": ["random"], "--level": ["3"], "--first": ["O"], "--seed": ["1"],
-    "--board": ["X../.../..."], "--store": ["there"], "--live": [], "--time": ["1"],
+    "--board": ["X../.../..."], "--plain": [], "--store": ["there"], "--live": [], "--time": ["1"],
 }  # fmt: skip
 
 

@@ -84,8 +84,8 @@ def digest_of_pages(name: str) -> str:
     game = parse_game(name)
     known = kernel_game(game, symmetries(game))
     digest = hashlib.sha256()
-    for filled in sweep(known, all_halves(known)):
-        for pages in filter(None, filled):
+    for both in sweep(known, all_halves(known)):
+        for pages in filter(None, both):
             digest.update(pages.scores.tobytes())
     return digest.hexdigest()
 
@@ -132,8 +132,8 @@ def test_filling_writes_nothing_behind_its_own_pages(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("solver.sweep.shelf.empty_pages", marked_pages)
     monkeypatch.setattr("solver.sweep.layers.CHUNK_PLACES", 1 << 8)
     chunks = 0
-    for filled in sweep(known, all_halves(known)):
-        for pages in filter(None, filled):
+    for both in sweep(known, all_halves(known)):
+        for pages in filter(None, both):
             before, own, behind = split_memory(pages.scores)
             assert not (own == MARK).any()
             assert (behind == MARK).all()  # of the same layer, what is filled later
