@@ -12,7 +12,6 @@ from play.players.player import read_player
 from play.players.roster import Roster
 from play.records.text import Record
 from play.screen.opening import Opening
-from play.terminal.prompt import Prompt
 from play.terminal.talk import say
 from solver.cli.console import CUT_OFF
 from solver.folders import find_store, is_named, store_path
@@ -46,6 +45,8 @@ def play_record(
 
                 play_on_screen(roster, record, files, opening, note, menu=menu)
             else:
+                from play.terminal.prompt import Prompt  # only now: a screen does without
+
                 if note:
                     say(note)
                 Prompt(roster, record, files, opening.seed).run()

@@ -12,13 +12,10 @@ from queue import SimpleQueue
 from typing import Any, Protocol
 
 from play.screen.canvas import Canvas
-from play.screen.terminal import RESIZED, Click, Terminal
+from play.screen.terminal import LEAST_COLUMNS, LEAST_ROWS, RESIZED, Click, Terminal
 
 _SOON = 0.02
 """How long a key is waited for while something is under way, before it is looked whether that has ended."""
-
-LEAST_ROWS, LEAST_COLUMNS = 10, 30
-"""On a smaller screen nothing can be drawn."""
 
 
 class View(Protocol):

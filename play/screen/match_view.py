@@ -1,5 +1,6 @@
 """A match on a screen: the position that is shown, what follows from a move, and how all of it is drawn."""
 
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,9 @@ from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules, BoardState, captured_by
 from solver.games.line_rules import LineRules
 from solver.games.rules import Rules
+
+WATCHED = 0.5
+"""How many seconds each move takes at least where nobody plays but machines, so that people can watch."""
 
 
 class MatchView(BoardView):
@@ -152,13 +156,20 @@ class MatchView(BoardView):
     def _let_reply(self) -> None:
         """Let the machine to move choose, and make its move unless the match went on otherwise meanwhile."""
         match, version, side = self.match, len(self.match), self.match.to_move or ""
+        sitting, watched = self.sitting, not self.sitting.people
+
+        def choose() -> int:
+            if watched:
+                sitting.roster.ready()  # else nobody would notice that they play weaker than they are until that is so
+                time.sleep(WATCHED)
+            return sitting.session.choose()
 
         def reply(move: int) -> None:
             if match is self.match and version == len(match):
                 self.sitting.session.play(side, move)
                 self._moved()
 
-        self._wait(f"{side}, {self._called(side)}, is thinking …", self.sitting.session.choose, reply)
+        self._wait(f"{side}, {self._called(side)}, is thinking …", choose, reply)
 
     def _told_last(self) -> str:
         """Return the last move in words."""

@@ -25,6 +25,9 @@ class Click(NamedTuple):
 
 RESIZED = "resized"
 
+LEAST_ROWS, LEAST_COLUMNS = 10, 30
+"""On a smaller screen nothing can be drawn."""
+
 _KEYS = {
     curses.KEY_LEFT: "left", curses.KEY_RIGHT: "right", curses.KEY_UP: "up", curses.KEY_DOWN: "down",
     curses.KEY_ENTER: "enter", curses.KEY_BACKSPACE: "backspace", curses.KEY_DC: "backspace", curses.KEY_HOME: "home",
@@ -57,14 +60,15 @@ _ATTRIBUTES = {
 
 
 def can_show() -> bool:
-    """Tell whether this process has a terminal on which a screen can be drawn."""
+    """Tell whether this process has a terminal that is large enough and able to draw anywhere."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM", "dumb") == "dumb":
         return False
     try:
         curses.setupterm()
     except curses.error:
         return False
-    return bool(curses.tigetstr("cup") and curses.tigetstr("clear"))
+    columns, rows = os.get_terminal_size()
+    return bool(curses.tigetstr("cup") and curses.tigetstr("clear")) and rows >= LEAST_ROWS and columns >= LEAST_COLUMNS
 
 
 class Terminal:
