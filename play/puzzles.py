@@ -91,6 +91,13 @@ class Answer(NamedTuple):
     line_complete: bool
     """Whether the line goes to the end of the game; false if a live search ran out of time."""
 
+    def in_words(self, puzzle: Puzzle) -> str:
+        """Return what the move does in a sentence: `Only b2 wins.`, or what a wrong one leads to."""
+        if self.right:
+            return f"Only {self.move} {'wins' if puzzle.outcome == 'win' else 'holds the draw'}."
+        led_to = f"it is {self.outcome}" if self.outcome == "a draw" else self.outcome
+        return f"Wrong: {self.move} {self.grade}. Then {led_to}."
+
 
 def make_puzzle(oracle: Oracle, seed: str, *, outcome: str | None = None, stars: int | None = None) -> Puzzle:
     """Return the puzzle of a game and a seed, with that outcome and so many stars if they are given.

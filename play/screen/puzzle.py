@@ -85,14 +85,12 @@ class PuzzleView(BoardView):
     def _show(self, answer: Answer, word: str) -> None:
         self._answer = answer
         if answer.right:
-            does = "wins" if self._puzzle.outcome == "win" else "holds the draw"
             self._solved_count += word == "Right" and not self._tried and not self._solved
             self._solved = True
-            self.message = f"{word}: only {answer.move} {does}. n gives another puzzle."
+            self.message = f"{word}. {answer.in_words(self._puzzle)} n gives another puzzle."
         else:
             self._tried += 1
-            led_to = f"it is {answer.outcome}" if answer.outcome == "a draw" else answer.outcome
-            self.message = f"Wrong: {answer.move} {answer.grade}. Then {led_to}. Try another cell."
+            self.message = f"{answer.in_words(self._puzzle)} Try another cell."
 
     def _next(self) -> None:
         self._number += 1

@@ -74,7 +74,7 @@ class PuzzlePrompt:
         if answer.right:
             self._end("Right", answer)
             return
-        say_wrapped(f"Wrong: {answer.move} {answer.grade}. Then {_is(answer.outcome)}.")
+        say_wrapped(answer.in_words(self.puzzle))
         self._show_line(answer)
 
     def _answer(self, move: str) -> Answer:
@@ -84,8 +84,7 @@ class PuzzlePrompt:
     def _end(self, word: str, answer: Answer) -> None:
         """Say what the move of the puzzle does."""
         self.solved = True
-        does = "wins" if self.puzzle.outcome == "win" else "holds the draw"
-        say_wrapped(f"{word}: only {answer.move} {does}.")
+        say_wrapped(f"{word}. {answer.in_words(self.puzzle)}")
         self._show_line(answer)
         say_wrapped("next gives another puzzle, quit leaves.")
 
@@ -126,8 +125,3 @@ class PuzzlePrompt:
 
     def _quit(self) -> None:
         raise Leave
-
-
-def _is(outcome: str) -> str:
-    """Return an outcome as a clause."""
-    return f"it is {outcome}" if outcome == "a draw" else outcome

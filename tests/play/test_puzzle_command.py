@@ -88,7 +88,7 @@ def test_a_wrong_move_shows_its_refutation_and_asks_again(store4: Path) -> None:
     said = re.match(rf"{says}Line: {wrong(puzzle)}((?: \w\d)*)\n", refutation)
     assert said, refutation
     assert len(said[3].split()) == int(said[1])
-    assert right.startswith(f"Right: only {puzzle['solution']} holds the draw.\nLine: {puzzle['solution']} ")
+    assert right.startswith(f"Right. Only {puzzle['solution']} holds the draw.\nLine: {puzzle['solution']} ")
     assert ran.stdout.endswith("\nnext gives another puzzle, quit leaves.\n> \n")
 
 
@@ -118,7 +118,7 @@ def test_a_terminal_gets_what_a_pipe_gets(start: Start, store4: Path) -> None:
     for said in (
         "The move is in ", "  solution the move, and how", "No cell 'nonsense' on a 4,4,4 board", "Or type help.",
         "No cell in row 9, column 9", f"Cell '{taken}' is taken", f"Wrong: {wrong(puzzle)} ",
-        f"Right: only {puzzle['solution']} ", "4,4,4: puzzle a 2, difficulty ", "Solution: only ",
+        f"Right. Only {puzzle['solution']} ", "4,4,4: puzzle a 2, difficulty ", "Solution. Only ",
     ):  # fmt: skip
         assert said in ran.stdout, said
 
