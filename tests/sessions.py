@@ -16,11 +16,20 @@ from typing import Any
 
 import click
 
+from play.cli.main import main
+
 COMMAND = str(Path(sys.executable).with_name("ttt4-play"))
 HUMANS = ["--x", "human", "--o", "human"]
 THREE = ["--game", "3,3,3"]
 KEPT = "The game is kept: ttt4-play resume continues it.\n"
 Start = Callable[..., "Session"]
+
+
+def subcommands() -> dict[str, click.Command]:
+    """The subcommands of ttt4-play, loaded."""
+    with click.Context(main) as context:
+        found = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    return {name: command for name, command in found.items() if command}
 
 
 class Session:

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import picture
 import pytest
+from sessions import subcommands
 
 from oracle.cli.main import main as query
 from play.cli.main import main as play
@@ -26,7 +27,7 @@ COMMANDS: dict[str, click.Command] = {
     "ttt4-query": query,
     "ttt4-play": play,
     **{f"ttt4-solve {name}": command for name, command in solve.commands.items()},
-    **{f"ttt4-play {name}": command for name, command in play.commands.items()},
+    **{f"ttt4-play {name}": command for name, command in subcommands().items()},
 }
 
 

@@ -1,19 +1,14 @@
 """`ttt4-play`: begin a game at the prompt, or run a subcommand."""
 
 import time
+from importlib import import_module
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from oracle.cli.options import live_option, time_option
-from play.cli.arena import arena
-from play.cli.engine import engine
-from play.cli.lab import curve, grade, train
 from play.cli.options import game_option, seed_option
-from play.cli.puzzle import puzzle
-from play.cli.recorded import games, replay, resume, review
-from play.cli.serve import serve
 from play.cli.starting import opening_of, plain_option, play_record, takes_screen
 from play.match import Match
 from play.players.player import BEST_LEVEL, is_large
@@ -25,8 +20,29 @@ from solver.cli.console import command_errors, plain_where_asked, store_option
 from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules, set_up
 
+_MODULES = {
+    "serve": "serve", "resume": "recorded", "review": "recorded", "replay": "recorded", "games": "recorded",
+    "arena": "arena", "engine": "engine", "puzzle": "puzzle", "grade": "lab", "train": "lab", "curve": "lab",
+}  # fmt: skip
+"""The modules of the subcommands, which have their names."""
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+
+class Subcommands(click.Group):
+    """Subcommands that are loaded when they are named, so that a game does not wait for them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return their names."""
+        return sorted(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return one of them, loaded."""
+        if cmd_name not in _MODULES:
+            return None
+        command: click.Command = getattr(import_module(f"play.cli.{_MODULES[cmd_name]}"), cmd_name)
+        return command
+
+
+@click.group(cls=Subcommands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @game_option
 @click.option("--x", default="human", show_default=True, metavar="PLAYER", help="Who plays X, or the first side.")
 @click.option("--o", metavar="PLAYER", help="Who plays O, or the second side.  [default: oracle]")
@@ -60,10 +76,6 @@ def main(
     else:
         opening = opening_of(store, live, seconds, seed)
         _begin(rules, x, o, level, first, board, opening, takes_screen(rules, plain), not _chosen(context))
-
-
-for _command in (serve, resume, review, replay, games, arena, engine, puzzle, grade, train, curve):
-    main.add_command(_command)
 
 
 @command_errors  # and not main, which ends before a subcommand begins its work
@@ -100,7 +112,8 @@ def _chosen(context: click.Context) -> bool:
 def _refuse_options_before(context: click.Context) -> None:
     """Raise UsageError if an option stands before a subcommand, where it would have no effect."""
     name = context.invoked_subcommand or ""
-    accepted = {option for parameter in main.commands[name].params for option in parameter.opts}
+    command = main.get_command(context, name)
+    accepted = {option for parameter in command.params for option in parameter.opts} if command else set()
     for option in context.command.params:
         if option.name and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             given = option.opts[0]

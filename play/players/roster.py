@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.oracle import SECONDS, Oracle
 from play.players.machines import FirstPlayer, LevelPlayer, OraclePlayer, RandomPlayer, TacticalPlayer
-from play.players.mcts import LineMctsPlayer, LinePlayouts, MctsPlayer
 from play.players.player import BEST_LEVEL, Player, PlayerError, folder_of, is_large, read_player, require_player_of
 from solver.engine import takes
 from solver.errors import GameError, Ttt4Error
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     import random
 
     from play.players.levels import NodeSearch
+    from play.players.mcts import LinePlayouts
 
 _SIGNATURES = {
     "chances": "chances(x, o)",
@@ -148,11 +148,13 @@ class Roster:
 
     def _of_playouts(self, playouts: int, rng: "random.Random") -> Player:
         """Return a player of random games, in compiled code if it is a game of lines."""
+        from play.players import mcts  # only now: most games do without
+
         if not isinstance(self.rules, LineRules) or not takes(self.rules.game):
-            return MctsPlayer(self.rules, playouts, rng)
-        self._playouts = self._playouts or LinePlayouts(self.rules.game)
+            return mcts.MctsPlayer(self.rules, playouts, rng)
+        self._playouts = self._playouts or mcts.LinePlayouts(self.rules.game)
         self._waits["mcts"] = self._playouts.compiled
-        return LineMctsPlayer(self._playouts, self.rules, playouts, rng)
+        return mcts.LineMctsPlayer(self._playouts, self.rules, playouts, rng)
 
     def _run(self, folder: str) -> Player:
         """Return a trained run, which is loaded once."""
@@ -184,8 +186,9 @@ class Roster:
             return duel.PriorityPlayer(game, random.Random(str(seed)))
         if kind == "mcts":
             rng = random.Random(str(seed))
-            compiled = game.cells <= COMPILED_CELLS
-            return duel.PlayoutPlayer(game, level, rng) if compiled else MctsPlayer(self.rules, level, rng)
+            if game.cells <= COMPILED_CELLS:
+                return duel.PlayoutPlayer(game, level, rng)
+            return self._of_playouts(level, rng)
         if self._live is None:
             kind_of_game = kind_of(game)
             self._live = kind_of_game.search(game, kind_of_game.symmetries(game), self._arguments[2])

@@ -42,12 +42,12 @@ class GameView(MatchView):
         """Return what every key does, the most important first."""
         return {
             "enter": Command(self._enter, "play", "claim the cell of the cursor"),
+            "?": Command(self._help, "help", "this list", "help"),
+            "q": Command(self._quit, "quit", "leave; ttt4-play resume continues the game", "quit"),
+            "m": Command(self._open_menu, "menu", "another game, other players, another level", "menu"),
             "u": Command(self._undo, "undo", "take back your last move", "undo"),
             "t": Command(self._hint, "hint", "a tip: what the oracle would play", "hint"),
             "s": Command(self._toggle_showing, "show", "what every move leads to, from here on", "show"),
-            "m": Command(self._open_menu, "menu", "another game, other players, another level", "menu"),
-            "?": Command(self._help, "help", "this list", "help"),
-            "q": Command(self._quit, "quit", "leave; ttt4-play resume continues the game", "quit"),
             "w": Command(self._why, "why", "what the last moves changed", "why"),
             "r": Command(self._redo, "redo", "make it again", "redo"),
             "!": Command(self._strongest, "best", "let the opponent play its best, or as before", "best"),

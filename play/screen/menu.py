@@ -70,8 +70,8 @@ class Menu:
             canvas.spot(Area(at, inside.column + 16, 1, end - inside.column - 13), f"more {row}")
         canvas.put(inside.row + len(_ROWS) + 2, inside.column, self._message, room=inside.columns)
         canvas.clear(Area(canvas.rows - 1, 0, 1, canvas.columns))
-        draw_bar(canvas, [("enter", "begin"), ("up", "and"), ("down", "choose"), ("left", "and"), ("right", "change"),
-                          ("escape", "back")])  # fmt: skip
+        draw_bar(canvas, [("enter", "begin"), ("escape", "back"), ("up", "and"), ("down", "choose"), ("left", "and"),
+                          ("right", "change")])  # fmt: skip
 
     def heed(self, key: str) -> None:
         """Choose a row, change its value, begin, or close."""

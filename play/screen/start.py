@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from play.players.player import may_resume
 from play.players.roster import Roster
@@ -10,12 +11,14 @@ from play.records.text import Record
 from play.screen.app import App
 from play.screen.evening import Evening
 from play.screen.game import GameView
-from play.screen.games import GamesView
 from play.screen.opening import Opening
 from play.screen.terminal import Terminal
 from play.sitting import Sitting
 from play.terminal.talk import say
 from solver.games.board_rules import BoardRules
+
+if TYPE_CHECKING:
+    from play.screen.games import GamesView
 
 KEPT = "The game is kept: ttt4-play resume continues it."
 
@@ -44,6 +47,8 @@ def play_on_screen(
 
 def list_on_screen(games: Sequence[Kept], opening: Opening) -> None:
     """List kept games, and let the person resume, review or delete them."""
+    from play.screen.games import GamesView  # only now: a game does not wait for it
+
     with Terminal() as terminal:
         app = App(terminal)
         view = GamesView(app, games, lambda kept: _open(app, view, kept, opening))
@@ -51,7 +56,7 @@ def list_on_screen(games: Sequence[Kept], opening: Opening) -> None:
         app.run()
 
 
-def _open(app: App, listing: GamesView, kept: Kept, opening: Opening) -> None:
+def _open(app: App, listing: "GamesView", kept: Kept, opening: Opening) -> None:
     """Show a kept game: it can be reviewed and, if it has not ended, goes on."""
     record = kept.record
     if record is None or not isinstance(record.match.rules, BoardRules):

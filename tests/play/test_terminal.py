@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from sessions import HUMANS, KEPT, THREE, Start, at, piped
+from sessions import HUMANS, KEPT, THREE, Start, at, piped, subcommands
 
 from play.cli.main import main
 
@@ -180,7 +180,7 @@ VALUES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", main.commands)
+@pytest.mark.parametrize("name", subcommands())
 @pytest.mark.parametrize("option", [option.opts[0] for option in main.params if option.name != "version"])
 def test_an_option_before_a_subcommand_is_refused_with_advice_that_works(
     option: str, name: str, run: Callable[..., Any]

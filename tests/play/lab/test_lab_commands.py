@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import click
 import pytest
+from sessions import subcommands
 
 from play.cli.main import main
 from play.lab import grade
@@ -183,7 +184,7 @@ def test_train_json_is_the_last_checkpoint_with_its_run_and_digest(play: Any) ->
 def test_every_option_has_help(command: str, play: Any) -> None:
     ran = play(command, "--help")
     assert (ran.code, ran.err) == (0, "")
-    options = [each for each in main.commands[command].params if isinstance(each, click.Option)]
+    options = [each for each in subcommands()[command].params if isinstance(each, click.Option)]
     assert [each.name for each in options if not each.help] == []
     assert f"  {command} " in play("--help").out
 
