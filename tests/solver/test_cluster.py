@@ -25,7 +25,7 @@ from solver.proof.build import build_store
 from solver.proof.cluster import DaskCrew, require_safe
 from solver.scratch.folder import is_of_task
 
-TIMES = int(os.environ.get("TTT4_TIMES", "2"))
+TIMES = int(os.environ.get("TTT4_TIMES", "1"))
 """How often each fault is tried."""
 
 FEW = pytest.mark.parametrize("times", [pytest.param(TIMES, marks=pytest.mark.slow)])

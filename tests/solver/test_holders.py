@@ -64,13 +64,13 @@ def test_pages_held_in_any_way_give_the_same_store_byte_by_byte(
     name: str, holder: Holder, built: Any, tmp_path: Path
 ) -> None:
     game, right = built(name)
-    for jobs in (1, 2):
-        path = tmp_path / f"{jobs}"
-        build_store(game, path, jobs=jobs, holder=holder)
-        assert path.read_bytes() == right
+    for jobs in (1, 2) if game.cells <= 16 else (2,):
+        build_store(game, tmp_path / "s", jobs=jobs, holder=holder)
+        assert (tmp_path / "s").read_bytes() == right
+        (tmp_path / "s").unlink()
     build_store(game, tmp_path / "far", jobs=2, holder=holder, scratch=str(tmp_path / "scratch"))
     assert (tmp_path / "far").read_bytes() == right
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["1", "2", "far", "scratch"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["far", "scratch"]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -81,8 +81,13 @@ def test_processes_give_the_same_store_byte_by_byte(name: str, built: Any, proce
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]
 
 
-@pytest.mark.parametrize("holder", [Holder.PACKED, Holder.FILES])
-@pytest.mark.parametrize(("name", "around"), [("4,4,4", 1 << 14), pytest.param("4,5,4", 1 << 20, marks=slow)])
+@pytest.mark.parametrize(
+    ("name", "around", "holder"),
+    [
+        ("4,4,4", 1 << 14, Holder.PACKED), ("4,4,4", 1 << 14, Holder.FILES),
+        pytest.param("4,5,4", 1 << 20, Holder.FILES, marks=slow),
+    ],
+)  # fmt: skip
 def test_parts_of_a_few_halves_and_blocks_of_a_page_give_the_same_store(
     name: str, around: int, holder: Holder, built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
