@@ -68,7 +68,8 @@ def can_show() -> bool:
     except curses.error:
         return False
     columns, rows = os.get_terminal_size()
-    return bool(curses.tigetstr("cup") and curses.tigetstr("clear")) and rows >= LEAST_ROWS and columns >= LEAST_COLUMNS
+    large = not rows or (rows >= LEAST_ROWS and columns >= LEAST_COLUMNS)  # 0 by 0 is a size that nobody knows
+    return large and bool(curses.tigetstr("cup") and curses.tigetstr("clear"))
 
 
 class Terminal:
