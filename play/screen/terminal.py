@@ -40,7 +40,8 @@ _CHARACTERS = {
 }  # fmt: skip
 
 _WHEEL_UP, _WHEEL_DOWN = curses.BUTTON4_PRESSED, getattr(curses, "BUTTON5_PRESSED", 1 << 21)
-_CLICKS = curses.BUTTON1_PRESSED | curses.BUTTON1_CLICKED | curses.BUTTON1_DOUBLE_CLICKED
+_PRESSED = curses.BUTTON1_PRESSED
+"""What counts as a click: were releases asked for too, curses would make one event of several quick clicks."""
 
 _CONSOLE = str.maketrans("╲╱╳╭╮╰╯●▸▾┏┓┗┛━┃…–", "\\/X┌┐└┘o>v╔╗╚╝═║.-")
 """For the Linux console, whose fonts have what the IBM PC had."""
@@ -142,7 +143,7 @@ class Terminal:
         self._window.keypad(True)
         with suppress(curses.error):
             curses.curs_set(0)
-        curses.mousemask(curses.ALL_MOUSE_EVENTS)
+        curses.mousemask(_PRESSED | _WHEEL_UP | _WHEEL_DOWN)
         curses.mouseinterval(0)
         self._pairs: dict[Look, int] = {}
         if not os.environ.get("NO_COLOR") and curses.has_colors():
@@ -178,4 +179,4 @@ def _click() -> Click | None:
         return Click(row, column, -1)
     if state & _WHEEL_DOWN:
         return Click(row, column, 1)
-    return Click(row, column) if state & _CLICKS else None
+    return Click(row, column) if state & _PRESSED else None
