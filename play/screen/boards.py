@@ -88,7 +88,7 @@ def draw_board(canvas: Canvas, area: Area, game: BoardGame[Any], how: Fit, shown
     for column in seen_columns:
         name = column_name(column)
         at = left + (column - seen_columns.start) * step_columns + how.lines
-        canvas.put(area.row, at + (how.columns - len(name)) // 2, name, Look.DIM)
+        canvas.put(area.row, at + (how.columns - len(name) + 1) // 2, name, Look.DIM)
     for row in seen_rows:
         at = top + (row - seen_rows.start) * step_rows + how.lines + (how.rows - 1) // 2
         canvas.put(at, area.column, f"{row + 1:>{MARGIN - 1}}", Look.DIM)
