@@ -158,8 +158,8 @@ class Terminal:
 
     def _written(self, text: str) -> str:
         """Return text in characters that this terminal has."""
-        encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
-        if encoding != "utf8":
+        encodings = {name.lower().replace("-", "") for name in (sys.stdout.encoding or "ascii", self._window.encoding)}
+        if encodings != {"utf8"}:  # curses has the locale's, and Python perhaps another one
             return text.translate(_ASCII).encode("ascii", "replace").decode()
         return text.translate(_CONSOLE) if os.environ.get("TERM", "").startswith("linux") else text
 
