@@ -62,9 +62,10 @@ class App:
     def run(self) -> None:
         """Show and heed until no view is open."""
         self._show()
+        current = True
         while self._views:
             key = self.terminal.next(_SOON if self._pending else None)
-            heard = bool(self._done)
+            heard = bool(self._done) or not current
             while self._done:
                 self._pending -= 1
                 self._done.popleft()()
@@ -72,7 +73,9 @@ class App:
                 self._heed(key)
                 heard = True
             if heard and self._views:
-                self._show()
+                current = not (self._pending and current)  # what is under way may end at once: both are shown together
+                if current:
+                    self._show()
 
     def _show(self) -> None:
         self._canvas = canvas = Canvas(*self.terminal.size)
