@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import Any, Protocol
 
 from play.screen.canvas import Canvas
-from play.screen.terminal import LEAST_COLUMNS, LEAST_ROWS, RESIZED, Click, Terminal
+from play.screen.terminal import GONE, LEAST_COLUMNS, LEAST_ROWS, RESIZED, Click, Terminal
 
 _SOON = 0.02
 """How long a key is waited for while something is under way, before it is looked whether that has ended."""
@@ -90,6 +90,8 @@ class App:
     def _heed(self, key: str | Click) -> None:
         if key == "redraw":
             self.terminal.redraw()
+        elif key == GONE:
+            self._views.clear()
         elif isinstance(key, Click):
             if key.wheel:
                 self._views[-1].heed("page down" if key.wheel > 0 else "page up")

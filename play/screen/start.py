@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from play.players.player import may_resume
@@ -42,7 +43,8 @@ def play_on_screen(
     finally:
         last = view.sitting if view else sitting
         if last.unfinished:
-            say(KEPT if last.path else "The game was not kept.")
+            with suppress(OSError):  # the terminal may be gone, and what has ended the game counts
+                say(KEPT if last.path else "The game was not kept.")
 
 
 def list_on_screen(games: Sequence[Kept], opening: Opening) -> None:

@@ -24,7 +24,8 @@ class Click(NamedTuple):
     """1 for down, -1 for up, 0 for a click."""
 
 
-RESIZED = "resized"
+RESIZED, GONE = "resized", "gone"
+"""What is returned in place of a key: the window has another size, or nobody has the terminal any more."""
 
 LEAST_ROWS, LEAST_COLUMNS = 10, 30
 """On a smaller screen nothing can be drawn."""
@@ -132,7 +133,7 @@ class Terminal:
         try:
             key = self._window.get_wch()
         except curses.error:
-            return None
+            return None if os.isatty(0) else GONE
         if key == curses.KEY_MOUSE:
             return _click()
         if isinstance(key, int):
