@@ -3,8 +3,8 @@
 For each kind of game two classes answer them, one from a store and one by live search: solver/kinds.py names them.
 """
 
-from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
 class Source(Protocol):
@@ -50,8 +50,7 @@ class Reason(Protocol):
         """Return it as a player understands it."""
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """What is seen of an open position that may be too large to settle."""
 
     scores: list[tuple[int, int]]
@@ -60,7 +59,7 @@ class Look:
     outcome: int | None = None
     """1, 0 or -1 if the side to move certainly wins, draws or loses, even if not every move is known; else None."""
     reason: Reason | None = None
-    estimates: dict[int, float] = field(default_factory=dict)
+    estimates: Mapping[int, float] = {}
     """The share of points that some moves let the side that makes them expect."""
     line: tuple[int, ...] = ()
     """How the search expects the game to go on."""

@@ -8,7 +8,11 @@ from solver.early import leave_on_signals
 
 leave_on_signals()
 
-import os  # noqa: E402 - from here on, a signal ends the command in one line
+import gc  # noqa: E402 - from here on, a signal ends the command in one line
+
+gc.disable()  # until a command is loaded: what loading makes is kept, and looking for garbage in it costs a tenth
+
+import os  # noqa: E402
 import sys  # noqa: E402
 from importlib import import_module  # noqa: E402
 from typing import NoReturn  # noqa: E402
@@ -42,7 +46,10 @@ def _run(module: str, command: str = "main") -> None:
     prepare_streams()
     try:
         require_open(1)
-        getattr(import_module(module), command)()
+        run = getattr(import_module(module), command)
+        gc.freeze()
+        gc.enable()
+        run()
     except SystemExit as end:
         _leave(end.code if isinstance(end.code, int) else int(end.code is not None))
     except Ttt4Error as error:

@@ -42,7 +42,6 @@ class App:
         self._todo = SimpleQueue()
         self._done: deque[Callable[[], None]] = deque()
         self._pending = 0
-        threading.Thread(target=self._work, daemon=True).start()
 
     def open(self, view: View) -> None:
         """Show a view over the others."""
@@ -62,6 +61,7 @@ class App:
     def run(self) -> None:
         """Show and heed until no view is open."""
         self._show()
+        threading.Thread(target=self._work, daemon=True).start()
         current = True
         while self._views:
             key = self.terminal.next(_SOON if self._pending else None)

@@ -12,7 +12,6 @@ the same signs here: the last move is in brackets, and the lines that ended the 
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from play.screen.canvas import SIDES, Area, Canvas, Look
@@ -52,12 +51,11 @@ _FITS = [Fit(mark + 2, 2 * mark + 4, True, mark) for mark in _GROWN] + [
 ]  # fmt: skip
 
 
-@dataclass
-class Shown:
+class Shown(NamedTuple):
     """What is shown of a board besides its marks, by cell."""
 
-    marks: Mapping[int, str] = field(default_factory=dict)
-    notes: Mapping[int, tuple[str, Look]] = field(default_factory=dict)
+    marks: Mapping[int, str] = {}
+    notes: Mapping[int, tuple[str, Look]] = {}
     """Short texts in empty cells."""
     starred: Collection[int] = ()
     """Cells of the lines that ended the game."""
@@ -134,15 +132,26 @@ class _Inside(NamedTuple):
 
     def draw_lines(self, game: BoardGame[Any]) -> None:
         """Draw the lines around all cells that are seen; holes have none of their own."""
-        ends: dict[tuple[int, int], set[str]] = {}
+        corners: dict[tuple[int, int], str] = {}
         for row in self.rows:
             for column in self.columns:
-                if row * game.columns + column in game.cells_by_square:
-                    for line, places in _sides(self.place(row, column)).items():
-                        for place in places:
-                            ends.setdefault(place, set()).update(line)
-        for (row, column), ways in ends.items():
-            self.canvas.put(row, column, _JOINED["".join(sorted(ways))], Look.DIM)
+                if row * game.columns + column not in game.cells_by_square:
+                    continue
+                top, left, bottom, right = _around(area := self.place(row, column))
+                for edge in (top, bottom):
+                    self.canvas.put(edge, area.column, "─" * area.columns, Look.DIM)
+                for at in range(area.row, bottom):
+                    self.canvas.put(at, left, "│", Look.DIM)
+                    self.canvas.put(at, right, "│", Look.DIM)
+                for place, ways in (
+                    ((top, left), "dr"),
+                    ((top, right), "dl"),
+                    ((bottom, left), "ru"),
+                    ((bottom, right), "lu"),
+                ):
+                    corners[place] = corners.get(place, "") + ways
+        for (row, column), ways in corners.items():
+            self.canvas.put(row, column, _JOINED["".join(sorted(set(ways)))], Look.DIM)
 
     def draw_cell(self, game: BoardGame[Any], row: int, column: int, cell: int, shown: Shown) -> None:
         """Draw what is in a cell."""
@@ -197,32 +206,24 @@ class _Inside(NamedTuple):
         if not self.how.lines or self.how.rows == 1:
             self.canvas.add_look(area, Look.REVERSED)
             return
-        top, left, bottom, right = area.row - 1, area.column - 1, area.row + area.rows, area.column + area.columns
-        for column in range(left + 1, right):
-            self.canvas.put(top, column, "━", Look.BOLD)
-            self.canvas.put(bottom, column, "━", Look.BOLD)
-        for row in range(top + 1, bottom):
+        top, left, bottom, right = _around(area)
+        for edge, first, last in ((top, "┏", "┓"), (bottom, "┗", "┛")):
+            self.canvas.put(edge, left, first + "━" * area.columns + last, Look.BOLD)
+        for row in range(area.row, bottom):
             self.canvas.put(row, left, "┃", Look.BOLD)
             self.canvas.put(row, right, "┃", Look.BOLD)
-        for row, column, corner in ((top, left, "┏"), (top, right, "┓"), (bottom, left, "┗"), (bottom, right, "┛")):
-            self.canvas.put(row, column, corner, Look.BOLD)
 
 
 _JOINED = {
-    "lr": "─", "du": "│", "dr": "┌", "dl": "┐", "ru": "└", "lu": "┘", "dlr": "┬", "lru": "┴", "dru": "├", "dlu": "┤",
+    "dr": "┌", "dl": "┐", "ru": "└", "lu": "┘", "dlr": "┬", "lru": "┴", "dru": "├", "dlu": "┤",
     "dlru": "┼",
 }  # fmt: skip
-"""The character where lines lead down, left, right and up."""
+"""The corner from which lines lead down, left, right and up."""
 
 
-def _sides(area: Area) -> dict[str, list[tuple[int, int]]]:
-    """Return the places around a cell, by the ways in which its lines lead from there."""
-    top, left, bottom, right = area.row - 1, area.column - 1, area.row + area.rows, area.column + area.columns
-    return {
-        "lr": [(row, column) for row in (top, bottom) for column in range(left + 1, right)],
-        "du": [(row, column) for column in (left, right) for row in range(top + 1, bottom)],
-        "dr": [(top, left)], "dl": [(top, right)], "ru": [(bottom, left)], "lu": [(bottom, right)],
-    }  # fmt: skip
+def _around(area: Area) -> tuple[int, int, int, int]:
+    """Return the rows and columns of the lines around a cell: above, left, below and right."""
+    return area.row - 1, area.column - 1, area.row + area.rows, area.column + area.columns
 
 
 def _blocks(mark: str, size: int) -> Iterator[tuple[int, int]]:

@@ -56,12 +56,15 @@ class Canvas:
 
     def put(self, row: int, column: int, text: str, look: Look = Look.PLAIN, room: int | None = None) -> int:
         """Write text, as much of it as there is room for, and return the column behind it."""
-        end = self.columns if room is None else min(self.columns, column + room)
-        for at, character in enumerate(text, column):
-            if 0 <= row < self.rows and 0 <= at < end:
-                self.texts[row][at] = character if character.isprintable() else "?"
-                self.looks[row][at] = look
-        return min(column + len(text), end)
+        end = min(self.columns if room is None else min(self.columns, column + room), column + len(text))
+        first = max(column, 0)
+        if 0 <= row < self.rows and first < end:
+            shown = text[first - column : end - column]
+            if not shown.isprintable():
+                shown = "".join(character if character.isprintable() else "?" for character in shown)
+            self.texts[row][first:end] = shown
+            self.looks[row][first:end] = [look] * len(shown)
+        return end
 
     def add_look(self, area: Area, look: Look) -> None:
         """Let all of an area look so, too."""

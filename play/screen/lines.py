@@ -12,7 +12,10 @@ _WIDEST = 76
 
 def wrapped(text: str, columns: int) -> list[str]:
     """Return text in lines of at most so many columns; its own ends of lines stay."""
-    return [line for part in text.split("\n") for line in click.wrap_text(part, max(columns, 12)).split("\n")]
+    lines = []
+    for part in text.split("\n"):  # what fits does not wait for the module that wraps
+        lines += [part] if len(part) <= columns else click.wrap_text(part, max(columns, 12)).split("\n")
+    return lines
 
 
 def draw_bar(canvas: Canvas, buttons: Sequence[tuple[str, str]], meaning: str = "") -> None:

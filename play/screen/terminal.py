@@ -148,6 +148,10 @@ class Terminal:
             curses.curs_set(0)
         curses.mousemask(_PRESSED | _WHEEL_UP | _WHEEL_DOWN)
         curses.mouseinterval(0)
+        encodings = {name.lower().replace("-", "") for name in (sys.stdout.encoding or "ascii", self._window.encoding)}
+        self._plain = encodings != {"utf8"}  # curses has the locale's, and Python perhaps another one
+        self._known = _CONSOLE if os.environ.get("TERM", "").startswith("linux") else {}
+        self._attributes: dict[Look, int] = {}
         self._pairs: dict[Look, int] = {}
         if not os.environ.get("NO_COLOR") and curses.has_colors():
             curses.start_color()
@@ -161,16 +165,16 @@ class Terminal:
 
     def _written(self, text: str) -> str:
         """Return text in characters that this terminal has."""
-        encodings = {name.lower().replace("-", "") for name in (sys.stdout.encoding or "ascii", self._window.encoding)}
-        if encodings != {"utf8"}:  # curses has the locale's, and Python perhaps another one
+        if self._plain:
             return text.translate(_ASCII).encode("ascii", "replace").decode()
-        return text.translate(_CONSOLE) if os.environ.get("TERM", "").startswith("linux") else text
+        return text.translate(self._known) if self._known else text
 
     def _attribute(self, look: Look) -> int:
-        attribute = 0
-        for part in look:
-            attribute |= _ATTRIBUTES.get(part) or self._pairs.get(part, 0)
-        return attribute
+        if look not in self._attributes:
+            self._attributes[look] = 0
+            for part in look:
+                self._attributes[look] |= _ATTRIBUTES.get(part) or self._pairs.get(part, 0)
+        return self._attributes[look]
 
 
 def _gap(texts: Sequence[str], looks: Sequence[Look], look: Look) -> int:
