@@ -55,7 +55,7 @@ def break_off(game: BoardGame[Any], path: Path, tasks: int, *, jobs: int = 2, **
     """Build until so many more tasks are done, and leave the rest."""
     keep, lock, begun, ended = TaskFiles.keep, Lock(), 0, Semaphore(0)
 
-    def keeping(self: TaskFiles, task: Task, summary: Summary, pages: Iterator[StoredPages]) -> None:
+    def keeping(self: TaskFiles, task: Task, summary: Summary, pages: Iterator[StoredPages]) -> Any:
         nonlocal begun
         with lock:
             begun += 1
@@ -66,7 +66,7 @@ def break_off(game: BoardGame[Any], path: Path, tasks: int, *, jobs: int = 2, **
                 waits -= 1
             raise KeyboardInterrupt
         try:
-            keep(self, task, summary, pages)
+            return keep(self, task, summary, pages)
         finally:
             ended.release()
 

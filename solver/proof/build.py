@@ -126,7 +126,8 @@ class _Building:
         self._game, self._group, self._path, self._journal = game, group, path, journal
         self._crew, self._holder, self._on_progress = crew, holder, on_progress
         self._dropped = dropped
-        self._resumed = journal.begun
+        self._digests: dict[Task, bytes] = {}
+        """The digests of the records of all tasks that were done in this run."""
 
     def report(self, witness: Witness, seconds: dict[str, float]) -> Report:
         """Solve the game, write its store, and return what came of it."""
@@ -149,13 +150,13 @@ class _Building:
                     raise ScratchError(f"{error}, again and again: {where!r} cannot be trusted") from error
                 self._journal.drop(error.layer, error.number)
                 self._on_progress(Progress("solving", note=f"{error}: doing it again"))
-                self._again()
+                self._journal.reread()
             except MemoryError as error:
                 if self._holder is Holder.FILES or not isinstance(self._game, Game):
                     raise TooLarge("there is too little memory; free some, and the same command resumes") from error
                 self._holder = Holder.FILES
                 self._on_progress(Progress("solving", note="memory has run out: pages go to files from here on"))
-                self._again()
+                self._journal.reread()
             else:
                 break
         summary, hands = proof.summary, self._crew.hands
@@ -166,19 +167,14 @@ class _Building:
         }
         return Report(self._path, os.stat(self._path).st_size, manifest, summary, empty_board, witnessed, seconds)
 
-    def _again(self) -> None:
-        """Take what was done so far for the work of an earlier build."""
-        self._resumed = True
-        self._journal.reread()
-
-    def _proof(self) -> "Proof[None]":
+    def _proof(self) -> "Proof[tuple[Task, bytes]]":
         """Return a proof that keeps what its tasks make."""
         return kind_of(self._game).proof(
             self._game, self._group, self._journal.files.keep,
             crew=self._crew, on_progress=self._on_progress, **self._held(),
         )  # fmt: skip
 
-    def _solve(self, proof: "Proof[None]") -> None:
+    def _solve(self, proof: "Proof[tuple[Task, bytes]]") -> None:
         """Do all tasks that are not done."""
         from solver.proof.plan import require_room
 
@@ -187,15 +183,14 @@ class _Building:
         require_room(self._game, here, proof.holder, os.path.dirname(self._path), scratch, self._journal.bytes_here)
         self._on_progress(Progress("solving", note=self._outlook(proof)))
         for stage in proof.stages(self._journal):
-            for _ in stage.made:
-                pass
+            self._digests.update(stage.made)
         self._journal.reread()
 
     def _held(self) -> "dict[str, Any]":
         """Return where a game of lines may hold pages; other games are small."""
         return {"folder": self._journal.folder, "holder": self._holder} if isinstance(self._game, Game) else {}
 
-    def _write(self, proof: "Proof[None]", witness: Witness) -> tuple[Manifest, int]:
+    def _write(self, proof: "Proof[Any]", witness: Witness) -> tuple[Manifest, int]:
         """Write the store from what the tasks have kept; return its manifest, and how many positions were witnessed."""
         self._on_progress(Progress("writing"))
         journal, witnessed = self._journal, 0
@@ -208,8 +203,8 @@ class _Building:
 
             def confirm(store: Store) -> None:
                 nonlocal witnessed
-                foreign = self._resumed or not self._crew.shares_memory
-                if foreign and content_digest(store) != manifest.digest:
+                resumed = any(task not in self._digests for tasks in proof.tasks for task in tasks)
+                if resumed and content_digest(store) != manifest.digest:
                     raise StoreUnwritable(f"what tasks have kept was altered: delete {journal.folder.url!r}")
                 witnessed = witness.confirm(kind_of(self._game).scores(store, 0.0)[0])
                 _require_writable(self._path, self._game)  # again: a file may have come there meanwhile
@@ -224,11 +219,11 @@ class _Building:
     def _records(self, tasks: "Iterable[Task]", writer: StoreWriter) -> Iterator[bytes]:
         """Write the records of a layer, and yield what they add to its digest."""
         for task in tasks:
-            for key, value, digests in self._journal.files.records(task):
+            for key, value, digests in self._journal.files.records(task, self._digests.get(task)):
                 writer.put(key, value)
                 yield digests
 
-    def _outlook(self, proof: "Proof[None]") -> str:
+    def _outlook(self, proof: "Proof[Any]") -> str:
         """Return a note for the start: what is left of an interrupted build, or what a long build needs."""
         if self._journal.begun:
             done = f"{self._journal.places / proof.plan.filled:.0%}"

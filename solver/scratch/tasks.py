@@ -26,7 +26,7 @@ from solver.errors import RecordsDamaged
 from solver.games.board import BoardGame
 from solver.index.layout import page_size
 from solver.scratch.folder import Folder, file_name
-from solver.store.record import KEY_BYTES, checked, pack, pages_in_record, unpack, with_checksum
+from solver.store.record import KEY_BYTES, checked, new_digest, pack, pages_in_record, unpack, with_checksum
 
 if TYPE_CHECKING:
     from solver.proof.proof import StoredPages, Summary, Task, UnpackedPages
@@ -54,19 +54,21 @@ class TaskFiles:
     game: BoardGame[Any]
     identity: bytes
 
-    def keep(self, task: "Task", summary: "Summary", pages: "Iterator[StoredPages]") -> None:
-        """Write the records of a task as its pages come, and then that it is done."""
-        records = size = 0
+    def keep(self, task: "Task", summary: "Summary", pages: "Iterator[StoredPages]") -> "tuple[Task, bytes]":
+        """Write the records of a task as its pages come, and then that it is done; return a digest of their file."""
+        records, size, digest = 0, 0, new_digest()
         with self.folder.writing(_name(task, "records")) as file:
             for each in pages:
                 for key, value, digests in _packed(each):
                     entry = _entry(key, value) + _entry(key, with_checksum(key, digests))
                     file.write(entry)
+                    digest.update(entry)
                     records, size = records + 1, size + len(entry)
         name = _name(task, "done")
         fields = {"records": records, "bytes": size, "summary": summary.to_fields()}
         with self.folder.writing(name) as file:
             file.write(with_checksum(self.identity + name.encode(), json.dumps(fields).encode()))
+        return task, digest.digest()
 
     def done(self, layer: int, number: int) -> Done | None:
         """Return what came of a task; None if that is not what a build writes. The records are not read."""
@@ -85,9 +87,12 @@ class TaskFiles:
         except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             return None  # what else goes wrong with the file may do so only now
 
-    def records(self, task: "Task") -> Iterator[tuple[bytes, bytes, bytes]]:
-        """Yield key, value and digests of each record; raise RecordsDamaged if they are not as they were written."""
-        done = self.done(task.layer, task.number)
+    def records(self, task: "Task", digest: bytes | None = None) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Yield key, value and digests of each record; raise RecordsDamaged if they are not as they were written.
+
+        Given the digest that `keep` returned, this also notices records that were altered with their checksums.
+        """
+        done, whole = self.done(task.layer, task.number), new_digest()
         try:
             with self.folder.reading(_name(task, "records")) as file:
                 count = 0
@@ -97,9 +102,11 @@ class TaskFiles:
                     if second is None or second[0] != first[0]:
                         raise ValueError("it is cut short")
                     checked(*first)
+                    if digest is not None:
+                        whole.update(_entry(*first) + _entry(*second))
                     yield *first, checked(*second)
-                if done is None or count != done.records:
-                    raise ValueError("it lacks records")
+                if done is None or count != done.records or digest not in (None, whole.digest()):
+                    raise ValueError("it lacks records, or has others")
         except (FileNotFoundError, ValueError) as error:
             raise RecordsDamaged(task.layer, task.number) from error
 

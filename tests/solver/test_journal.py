@@ -227,12 +227,12 @@ def test_pages_that_are_damaged_while_the_next_layer_is_filled_are_restored(
     game, keep, rng = parse_game("3,3,3"), TaskFiles.keep, random.Random(4)
     damaged: list[int] = []
 
-    def damaging(self: TaskFiles, task: Any, summary: Any, pages: Iterator[Any]) -> None:
+    def damaging(self: TaskFiles, task: Any, summary: Any, pages: Iterator[Any]) -> Any:
         above = list((tmp_path / "s.partial").glob(f"{task.layer + 1:02}.*.pages"))
         if above and task.layer not in damaged:
             damaged.append(task.layer)
             damage_one(tmp_path / "s.partial", damage, rng, "pages")
-        keep(self, task, summary, pages)
+        return keep(self, task, summary, pages)
 
     monkeypatch.setattr(TaskFiles, "keep", damaging)
     build_store(game, tmp_path / "s", jobs=1, holder=Holder.FILES)
@@ -411,17 +411,17 @@ def test_a_task_that_ends_after_another_has_failed_leaves_nothing_behind(
     keep, remove = TaskFiles.keep, os.rmdir
     begun, removing, kept = Event(), Event(), Event()
 
-    def keeping(self: TaskFiles, task: Any, summary: Any, pages: Iterator[Any]) -> None:
+    def keeping(self: TaskFiles, task: Any, summary: Any, pages: Iterator[Any]) -> Any:
         if (task.layer, task.number) == (4, 0):
             assert begun.wait(60)
             raise SolversDisagree("on purpose")
         if (task.layer, task.number) != (4, 1):
-            keep(self, task, summary, pages)
-            return
+            return keep(self, task, summary, pages)
         begun.set()
         removing.wait(2)
-        keep(self, task, summary, pages)
+        made = keep(self, task, summary, pages)
         kept.set()
+        return made
 
     def removed(path: Any) -> None:
         """Delete a folder only when the other task has written its files, if it was still to do so."""
@@ -672,6 +672,24 @@ def test_a_record_that_an_earlier_build_is_made_to_have_kept_is_noticed(
     with pytest.raises((StoreUnwritable, SolversDisagree)):
         build_store(game, tmp_path / "s", jobs=1)
     assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize("change", [negated, lost, misnumbered])
+def test_a_record_that_is_altered_with_its_checksums_while_the_store_is_written_is_noticed_and_done_again(
+    change: Callable[[bytes, bytearray], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, altered, notes = parse_game("2,7,3"), [], list[str]()
+    build_store(game, tmp_path / "right", jobs=1)
+
+    def altering(*_: object) -> str:
+        if not altered:
+            altered.append(alter_record(tmp_path / "s.partial", 5, change))
+        return ""
+
+    monkeypatch.setattr(SEARCHING, altering)
+    build_store(game, tmp_path / "s", jobs=2, on_progress=lambda told: notes.append(told.note))
+    assert [note for note in notes if "of layer 5 are damaged or gone: doing it again" in note]
+    assert content(tmp_path / "s") == content(tmp_path / "right")
 
 
 @pytest.mark.parametrize("count", ["filled", "checked"])
