@@ -6,6 +6,7 @@ before the position itself, and are in the table of a process that has searched 
 
 import random
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from queue import Empty, SimpleQueue
@@ -39,6 +40,7 @@ from solver.proof.proof import (
 from solver.scratch.folder import Folder, MemoryFolder
 from solver.search.alphabeta import AlphaBeta
 from solver.store.record import pages_in_record
+from solver.sweep.desk import Desk
 from solver.sweep.halves import LayerHalves, kernel_game, layer_halves, set_counts
 from solver.sweep.layers import Chunk, Filled, Layer, Pages, page_sizes
 from solver.sweep.shelf import NoShelf, PackedShelf, RawShelf, Shelf
@@ -89,6 +91,7 @@ class LineWork:
         self._found = lru_cache(None if game.cells <= FEW_HALVES_CELLS else 3)(self._find_halves)
         self._first = AlphaBeta(game, group, limit=NODE_LIMIT if sample is not None else 0)
         self._searches: SimpleQueue[AlphaBeta] = SimpleQueue()  # those not in use; all share a table
+        self._desks: SimpleQueue[Desk] = SimpleQueue()  # those not in use
 
     def __reduce__(self) -> Any:
         return _of_this_process, (type(self), self._given)
@@ -102,9 +105,9 @@ class LineWork:
                 self._count(sweeping.fill(part, None, room), summary)
                 clock.spent("solve")
             return
-        with layer.onto.part(task.number) as shelf:
+        with layer.onto.part(task.number) as shelf, self._desk() as desk:
             together = pages_in_record(sweeping.x_to_move_size)
-            for whole, around in sweeping.gathered(chunk, layer.above, self._around, together):
+            for whole, around in sweeping.gathered(chunk, layer.above, desk, together):
                 clock.spent("gather")
                 for part in whole.cut(sweeping.at_once(True, together)):
                     if self.stopping.is_set():
@@ -157,6 +160,18 @@ class LineWork:
 
     def _find_halves(self, x_count: int) -> LayerHalves:
         return layer_halves(self.game, x_count, self._counts)
+
+    @contextmanager
+    def _desk(self) -> Iterator[Desk]:
+        """Lend a desk, with what another task has left on it."""
+        try:
+            desk = self._desks.get_nowait()
+        except Empty:
+            desk = Desk(self._around)
+        try:
+            yield desk
+        finally:
+            self._desks.put(desk)
 
     def _count(self, filled: Filled, summary: Summary) -> None:
         for pages in filter(None, filled):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solver.sweep.desk import Desk
 from solver.sweep.halves import KernelGame, LayerHalves, children
 from solver.sweep.pages import empty_pages, fill_pages, scratch
 from solver.sweep.runs import LOW
@@ -74,16 +75,16 @@ class Layer:
         most = CHUNK_PLACES // max(1, self.o_to_move_size + is_open * self.x_to_move_size)
         return max(1, most // together) * together
 
-    def gathered(self, chunk: Chunk, shelf: Shelf, most: int, together: int = 1) -> "Iterator[tuple[Chunk, Children]]":
-        """Cut a chunk so that the child pages of each part have at most so many bytes, and yield them with each part.
+    def gathered(self, chunk: Chunk, shelf: Shelf, desk: Desk, together: int = 1) -> "Iterator[tuple[Chunk, Children]]":
+        """Cut a chunk so that there is room on the desk for the child pages of each part, and yield them with it.
 
-        Every part but the last has a multiple of `together` halves; one of so many may have more bytes.
+        Every part but the last has a multiple of `together` halves; for one of so many there is room in any case.
         """
         start, step = chunk.start, max(1, CHUNK_PLACES // self._game.cells // together) * together
         while start < chunk.stop:
             part = Chunk(chunk.open, start, min(start + step, chunk.stop))
             indexes, symmetry_ids = self._children(part)
-            found = shelf.gather(self._above, indexes, most if step > together else 1 << 62)
+            found = shelf.gather(self._above, indexes, desk, whole=step == together)
             if found is None:
                 step = max(1, step // 2 // together) * together
                 continue
@@ -160,7 +161,7 @@ def sweep(game: KernelGame, halves: Sequence[LayerHalves]) -> Iterator[Filled]:
         layer = Layer(game, x_count, halves[x_count], above)
         following = RawShelf((0, len(layer.open)), layer.o_to_move_size)
         with following.part(0) as onto:
-            for part, around in layer.gathered(Chunk(True, 0, len(layer.open)), shelf, 0):
+            for part, around in layer.gathered(Chunk(True, 0, len(layer.open)), shelf, Desk(0)):
                 for chunk in part.cut(layer.at_once(True)):
                     room = onto.room(chunk.stop - chunk.start)
                     yield layer.fill(chunk, around, room)

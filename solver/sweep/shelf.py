@@ -11,7 +11,6 @@ All blocks of a layer but the last of each task have the same number of pages. A
 only blocks that it needs; blocks that are close together are read in one go.
 """
 
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
@@ -22,10 +21,11 @@ from zlib_ng import zlib_ng
 
 from solver.errors import PagesDamaged
 from solver.scratch.folder import Folder, Range, file_name
+from solver.sweep.desk import Desk
 from solver.sweep.pages import empty_pages
 
-_BLOCK_BYTES = 1 << 15
-"""About how many bytes of pages make a block: a page at least."""
+_BLOCK_BYTES = 1 << 13
+"""About how many bytes of pages make a block: a page at least. Of larger ones a task needs only a part."""
 
 _GAP_PAGES = 8
 """Blocks with no more than about so many pages between them are read in one go."""
@@ -38,7 +38,10 @@ _CRC, _END = 4, 8
 
 
 class Gathered(NamedTuple):
-    """Child pages for some halves: the pages' halves, the pages, and for each half and cell the index of its page."""
+    """Child pages for some halves: the pages' halves, the pages, and for each half and cell the index of its page.
+
+    Others may be among the pages. They stay as they are until the next call with the same desk.
+    """
 
     halves: np.ndarray
     pages: np.ndarray
@@ -58,8 +61,8 @@ class Part(Protocol):
 class Shelf(Protocol):
     """What holds the pages of one layer."""
 
-    def gather(self, halves: np.ndarray, indexes: np.ndarray, most: int) -> Gathered | None:
-        """Return at least the pages with the given indexes, -1 left out; None if they have more than `most` bytes.
+    def gather(self, halves: np.ndarray, indexes: np.ndarray, desk: Desk, *, whole: bool) -> Gathered | None:
+        """Return the pages with the given indexes, -1 left out; None if the desk has no room, unless `whole`.
 
         `halves` are the open halves of the layer.
         """
@@ -83,7 +86,7 @@ class RawShelf:
         self._starts = starts
         self._held: set[int] = set()
 
-    def gather(self, halves: np.ndarray, indexes: np.ndarray, most: int) -> Gathered:
+    def gather(self, halves: np.ndarray, indexes: np.ndarray, desk: Desk, *, whole: bool) -> Gathered:
         """Return all pages."""
         return Gathered(halves, self.pages, indexes)
 
@@ -121,7 +124,7 @@ class NoShelf:
         """Hand out room for pages of one size."""
         self._size = size
 
-    def gather(self, halves: np.ndarray, indexes: np.ndarray, most: int) -> Gathered:
+    def gather(self, halves: np.ndarray, indexes: np.ndarray, desk: Desk, *, whole: bool) -> Gathered:
         """Return no pages: no half leads here."""
         return Gathered(halves, empty_pages(0, self._size), indexes)
 
@@ -156,13 +159,14 @@ class PackedShelf:
         self._size = size
         self._per_block = max(1, _BLOCK_BYTES // max(1, size))
 
-    def gather(self, halves: np.ndarray, indexes: np.ndarray, most: int) -> Gathered | None:
-        """Return the pages with the given indexes, side by side; None if they have more than `most` bytes."""
+    def gather(self, halves: np.ndarray, indexes: np.ndarray, desk: Desk, *, whole: bool) -> Gathered | None:
+        """Return the pages with the given indexes, on the desk; None if that has no room, unless `whole`."""
         wanted = np.unique(indexes)
         wanted = wanted[np.searchsorted(wanted, 0) :]
-        if len(wanted) * self._size > most:
+        if len(wanted) * self._size > desk.most and not whole:
             return None
-        return Gathered(halves[wanted], self._read(wanted), np.where(indexes < 0, -1, np.searchsorted(wanted, indexes)))
+        desk.lay_out(wanted, (self._folder, self._layer), (len(halves), self._size), self._read)
+        return Gathered(halves[desk.numbers], desk.pages, desk.rows[indexes].astype(np.int64))
 
     @contextmanager
     def part(self, number: int) -> Iterator[Part]:
@@ -185,53 +189,39 @@ class PackedShelf:
     def _name(self, number: int) -> str:
         return file_name(self._layer, number, "pages")
 
-    def _read(self, wanted: np.ndarray) -> np.ndarray:
-        """Return pages by their sorted numbers."""
-        pages = empty_pages(len(wanted), self._size)
-        if not len(wanted):
-            return pages
+    def _read(self, wanted: np.ndarray, pages: np.ndarray, rows: np.ndarray) -> None:
+        """Write pages, by their sorted numbers, to some rows."""
         tasks = np.searchsorted(self._starts, wanted, "right") - 1
-        offsets = wanted - np.asarray(self._starts)[tasks]
-        blocks = offsets // self._per_block
+        blocks, places = np.divmod(wanted - np.asarray(self._starts)[tasks], self._per_block)
         # The first page of each block that is wanted, in the order of tasks and blocks.
         firsts = np.flatnonzero(np.diff(tasks, prepend=-1) | np.diff(blocks, prepend=-1))
-        keys = list(zip(tasks[firsts].tolist(), blocks[firsts].tolist(), strict=True))
-        lasts = [*firsts[1:].tolist(), len(wanted)]
-        for (task, block), content, first, last in zip(keys, self._blocks(keys), firsts.tolist(), lasts, strict=True):
-            rows = self._unpacked(task, content)
-            at = offsets[first:last] - block * self._per_block
-            if len(rows) <= at[-1]:
+        lasts, found = np.append(firsts[1:], len(wanted)), self._blocks(tasks[firsts], blocks[firsts])
+        for first, last, (task, content) in zip(firsts.tolist(), lasts.tolist(), found, strict=True):
+            block, at = self._unpacked(task, content), places[first:last]
+            if len(block) <= at[-1]:
                 raise PagesDamaged(self._layer, task)
-            pages[first:last] = rows if len(rows) == len(at) else rows[at]
-        return pages
+            pages[rows[first:last]] = block if len(block) == len(at) else block[at]
 
-    def _blocks(self, keys: list[tuple[int, int]]) -> Iterator[memoryview]:
-        """Yield blocks as they are in their files, given the numbers of their tasks and their own."""
+    def _blocks(self, tasks: np.ndarray, blocks: np.ndarray) -> Iterator[tuple[int, memoryview]]:
+        """Yield the task and the content of some blocks, given the numbers of both in order."""
+        begins, ends = np.empty((2, len(blocks)), np.int64)
+        for task in np.unique(tasks).tolist():
+            ends_of, of = self._ends(task), tasks == task
+            begins[of] = np.append(0, ends_of)[blocks[of]]
+            ends[of] = ends_of[blocks[of]]
         gap = _GAP_PAGES // self._per_block
-        spans: list[tuple[int, int, int]] = []  # task, first block, last block
-        for task, block in keys:
-            if spans and spans[-1][0] == task and block - spans[-1][2] <= gap + 1:
-                spans[-1] = task, spans[-1][1], block
-            else:
-                spans.append((task, block, block))
-        ends = {task: self._ends(task) for task, _ in keys}
-        read = self._in_batches([(task, *self._span(ends[task], *span)) for task, *span in spans])
-        at = iter(spans)
-        task = last = -1
-        for key, block in keys:
-            if key != task or block > last:
-                task, first, last = next(at)
-                content, start = memoryview(next(read)), self._span(ends[task], first, first)[0]
-            begin, end = self._span(ends[task], block, block)
-            yield content[begin - start : end - start]
+        firsts = np.flatnonzero(np.diff(tasks, prepend=-1) | (np.diff(blocks, prepend=-1) > gap + 1))
+        lasts = np.append(firsts[1:], len(blocks))
+        spans = np.stack([tasks[firsts], begins[firsts], ends[lasts - 1]], 1).tolist()
+        edges, read = np.stack([begins, ends], 1).tolist(), self._in_batches(spans)
+        for first, last, (task, start, _) in zip(firsts.tolist(), lasts.tolist(), spans, strict=True):
+            content = memoryview(next(read))
+            for begin, end in edges[first:last]:
+                yield task, content[begin - start : end - start]
 
-    def _span(self, ends: np.ndarray, first: int, last: int) -> tuple[int, int]:
-        """Return where some blocks begin and end in their file."""
-        return int(ends[first - 1]) if first else 0, int(ends[last])
-
-    def _in_batches(self, wanted: list[tuple[int, int, int]]) -> Iterator[bytes]:
+    def _in_batches(self, wanted: list[list[int]]) -> Iterator[bytes]:
         """Yield parts of files, given their tasks, beginnings and ends; few are in memory at a time."""
-        batch: list[tuple[int, int, int]] = []
+        batch: list[list[int]] = []
         size = 0
         for each in wanted:
             batch.append(each)
@@ -241,7 +231,7 @@ class PackedShelf:
                 batch, size = [], 0
         yield from self._ranges(batch)
 
-    def _ranges(self, wanted: list[tuple[int, int, int]]) -> list[bytes]:
+    def _ranges(self, wanted: list[list[int]]) -> list[bytes]:
         ranges: list[Range] = [(self._name(task), start, stop) for task, start, stop in wanted]
         try:
             return self._folder.ranges(ranges)
@@ -260,7 +250,7 @@ class PackedShelf:
     def _unpacked(self, task: int, content: memoryview) -> np.ndarray:
         """Return the pages of a block."""
         try:
-            if int.from_bytes(content[:_CRC]) != zlib.crc32(content[_CRC:]):
+            if int.from_bytes(content[:_CRC]) != zlib_ng.crc32(content[_CRC:]):
                 raise ValueError("the checksum is wrong")
             return np.frombuffer(zlib_ng.decompress(content[_CRC:]), np.int8).reshape(-1, self._size)
         except (ValueError, zlib_ng.error) as error:  # type: ignore[misc]  # it is an exception
@@ -294,11 +284,11 @@ class _PackedPart:
         if len(self._rest):
             self._write(self._rest)
         index = b"".join(end.to_bytes(_END) for end in self._ends)
-        self._file.write(index + zlib.crc32(index).to_bytes(_CRC))
+        self._file.write(index + zlib_ng.crc32(index).to_bytes(_CRC))
 
     def _write(self, pages: np.ndarray) -> None:
         body = zlib_ng.compress(np.ascontiguousarray(pages).data, _LEVEL)
-        self._file.write(zlib.crc32(body).to_bytes(_CRC) + body)
+        self._file.write(zlib_ng.crc32(body).to_bytes(_CRC) + body)
         self._ends.append((self._ends[-1] if self._ends else 0) + _CRC + len(body))
 
 
@@ -306,8 +296,8 @@ class _PackedPart:
 def _ends(folder: Folder, name: str, count: int) -> np.ndarray:
     """Return where each block of a file ends; raise ValueError if the index is not as it was written."""
     index = folder.end_of(name, _END * count + _CRC)
-    body = index[:-_CRC]
+    body, crc = index[:-_CRC], int.from_bytes(index[-_CRC:])
     ends = np.frombuffer(body, ">u8").astype(np.int64) if len(body) == _END * count else np.empty(0, np.int64)
-    if not len(ends) or int.from_bytes(index[-_CRC:]) != zlib.crc32(body) or (np.diff(ends, prepend=0) <= _CRC).any():
+    if not len(ends) or crc != zlib_ng.crc32(body) or (np.diff(ends, prepend=0) <= _CRC).any():
         raise ValueError(f"the index of {name} is wrong")
     return ends

@@ -121,7 +121,7 @@ def test_damaged_pages_in_memory_or_in_files_are_restored_from_the_records(
     harmed = []
     gather = PackedShelf.gather
 
-    def gathering(self: PackedShelf, *arguments: Any) -> Any:
+    def gathering(self: PackedShelf, *arguments: Any, **options: Any) -> Any:
         """Harm one file of each layer before it is read."""
         names = [name for name in self._folder.sizes() if name == self._name(0)]
         if names and names[0] not in harmed:
@@ -134,7 +134,7 @@ def test_damaged_pages_in_memory_or_in_files_are_restored_from_the_records(
             else:
                 with self._folder.writing(names[0]) as file:
                     file.write(content if damage == "flipped" else content[: len(content) // 2])
-        return gather(self, *arguments)
+        return gather(self, *arguments, **options)
 
     monkeypatch.setattr(PackedShelf, "gather", gathering)
     for holder in (Holder.PACKED, Holder.FILES):

@@ -21,6 +21,7 @@ from solver.proof.prove import LineProof
 from solver.scratch.folder import MemoryFolder
 from solver.store.record import pages_in_record
 from solver.sweep import layers as sweep
+from solver.sweep.desk import Desk
 from solver.sweep.halves import all_halves, canonical_sets, children, kernel_game, layer_halves, set_counts
 from solver.sweep.layers import Chunk, Layer
 from solver.sweep.shelf import NoShelf, PackedShelf, RawShelf, Shelf
@@ -93,7 +94,7 @@ def layers_of(name: str) -> Iterator[tuple[Layer, Shelf]]:
         following = PackedShelf(MemoryFolder(), number, *sizes) if number % 2 else RawShelf(*sizes)
         with following.part(0) as part:
             for whole in filter(lambda chunk: chunk.open, chunks_of(layer)):
-                for chunk, around in layer.gathered(whole, shelf, 1 << 62):
+                for chunk, around in layer.gathered(whole, shelf, Desk(1 << 40)):
                     room = part.room(chunk.stop - chunk.start)
                     layer.fill(chunk, around, room)
                     part.put(room)
@@ -133,7 +134,7 @@ def test_parts_of_a_chunk_have_all_their_child_pages_and_no_more_than_they_may(m
     cut = 0
     for layer, shelf in layers_of("3,4,3"):
         for whole in filter(lambda chunk: chunk.open, chunks_of(layer)):
-            found = list(layer.gathered(whole, shelf, most, multiple))
+            found = list(layer.gathered(whole, shelf, Desk(most), multiple))
             assert covers([part for part, _ in found], whole, multiple)
             cut += len(found) > 1
             for part, around in found:
@@ -142,8 +143,6 @@ def test_parts_of_a_chunk_have_all_their_child_pages_and_no_more_than_they_may(m
                 assert len(around.pages.indexes) == len(around.symmetry_ids) == len(rows)
                 if isinstance(shelf, PackedShelf):
                     assert around.pages.pages.nbytes <= most or len(rows) <= multiple
-                    used = np.unique(around.pages.indexes)
-                    assert used[used >= 0].tolist() == list(range(len(around.pages.halves))), "none that nobody needs"
                 wanted, turned = layer._children(part)
                 assert (around.symmetry_ids == turned).all()
                 indexes = around.pages.indexes
@@ -161,9 +160,58 @@ def test_shelves_in_two_folders_in_memory_do_not_mix() -> None:
             part.room(len(pages))[:] = pages
             part.put(pages)
         wanted = rng.integers(0, len(pages), (20, 4))
-        found = shelf.gather(np.arange(len(pages)), wanted, 1 << 62)
+        found = shelf.gather(np.arange(len(pages)), wanted, Desk(1 << 40), whole=False)
         assert found is not None
         assert (found.pages[found.indexes] == pages[wanted]).all()
+
+
+def test_a_desk_has_the_pages_that_are_wanted_and_reads_none_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    shelves = []
+    for number in range(2):
+        pages = rng.integers(-9, 9, (3000, 50), np.int8)
+        shelves.append((PackedShelf(MemoryFolder(), number, (0, 1000, 3000), 50), pages))
+        for task, part_of in enumerate((pages[:1000], pages[1000:])):
+            with shelves[-1][0].part(task) as part:
+                part.put(part_of)
+    was_read: list[int] = []
+    desk, read, reread = Desk(400 * 50), PackedShelf._read, 0
+
+    def reading(self: PackedShelf, wanted: np.ndarray, *rest: np.ndarray) -> None:
+        was_read.extend(wanted.tolist())
+        read(self, wanted, *rest)
+
+    monkeypatch.setattr(PackedShelf, "_read", reading)
+    for turn in range(60):
+        shelf, pages = shelves[turn // 20 % 2]
+        start, count = rng.integers(0, 2900), rng.integers(0, 150)
+        wanted = rng.integers(start, start + 100 + 2 * turn, (count, 4)).clip(-1, len(pages) - 1)
+        wanted[:, 0] = -1
+        here = set() if turn % 20 == 0 else set(desk.numbers.tolist())
+        room = len(desk.numbers)
+        was_read.clear()
+        found = shelf.gather(np.arange(len(pages)) * 7, wanted, desk, whole=True)
+        assert found is not None
+        there = wanted >= 0
+        assert ((found.indexes >= 0) == there).all()
+        assert (found.pages[found.indexes[there]] == pages[wanted[there]]).all()
+        assert (found.halves[found.indexes[there]] == wanted[there] * 7).all()
+        if len(desk.numbers) == room:  # else it was cleared
+            missing = sorted(set(wanted[there].tolist()) - here)
+            assert was_read == missing
+            reread += len(missing) < len(set(wanted[there].tolist()))
+    assert reread > 5
+
+
+def test_a_desk_without_room_for_what_is_wanted_says_so_unless_it_must_have_it() -> None:
+    pages = np.zeros((30, 5), np.int8)
+    shelf, desk = PackedShelf(MemoryFolder(), 0, (0, 30), 5), Desk(50)
+    with shelf.part(0) as part:
+        part.put(pages)
+    for count, has_room in ((10, True), (11, False)):
+        wanted = np.arange(count).reshape(-1, 1)
+        assert (shelf.gather(np.arange(30), wanted, desk, whole=False) is not None) == has_room
+        assert shelf.gather(np.arange(30), wanted, desk, whole=True) is not None
 
 
 @pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "4,4,4", "4,5,4", "1,9,4", "2,5,3,misere"])
