@@ -218,6 +218,7 @@ def test_files_that_are_damaged_between_two_builds_are_made_again(times: int, tr
         trial.require_right(trial.resume())
 
 
+@pytest.mark.slow
 def test_a_second_build_at_one_scratch_is_refused(trial: Trial) -> None:
     build = trial.begin()
     where = ["--scratch", trial.scratch, "--cluster", trial.cluster.address]
@@ -237,6 +238,7 @@ def other_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
+@pytest.mark.slow
 def test_workers_of_another_version_are_refused(trial: Trial, other_tree: Path) -> None:
     trial.cluster.add_worker(tree=other_tree)
     build = Build(trial.folder / "log", "--store", trial.store, "--cluster", trial.cluster.address)
@@ -271,6 +273,7 @@ def test_a_worker_without_the_program_is_refused(trial: Trial, tmp_path_factory:
         assert "cannot run ttt4" in build.errors()[0]
 
 
+@pytest.mark.slow
 def test_a_full_scratch_is_called_that_and_after_there_is_room_the_same_command_resumes(
     trial: Trial, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -413,6 +416,7 @@ def certificates(tmp_path: Path) -> Callable[[str], dict[str, str]]:
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificates")
+@pytest.mark.slow
 def test_over_tls_a_build_is_the_same_and_without_the_certificate_nobody_answers(
     certificates: Any, tmp_path: Path, store4: Path
 ) -> None:

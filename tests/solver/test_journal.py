@@ -705,16 +705,24 @@ def test_a_summary_that_an_earlier_build_is_made_to_have_kept_is_noticed(count: 
     assert list(tmp_path.iterdir()) == []
 
 
+ALTERED: list[dict[str, Any]] = [
+    {"records": "6"}, {"records": None}, {"records": 6.0}, {"records": True}, {"records": -1}, {"bytes": "9"},
+    {"bytes": None}, {"bytes": -1}, {"bytes": 10**30}, {"summary": None}, {"summary": {}}, {"summary": {"plies":
+    {"a": [1]}}}, {"summary": 7}, {"summary": []}, {"plies": {"a": [1] * 6}}, {"plies": {"8": [1] * 5}}, {"plies":
+    {"8": [1] * 7}}, {"plies": {"8": [1 << 62] * 6}}, {"plies": {"8": [1.5] * 6}}, {"plies": {"8": ["1"] * 6}},
+    {"plies": {"8": None}}, {"plies": None}, {"plies": [[1] * 6]}, {"filled": "1"}, {"filled": None}, {"nodes":
+    1.5}, {"score": "0"}, {"score": True}, {"checked": []}, {"abandoned": {}}, {},
+]  # fmt: skip
+"""What no build says of a task that it has done."""
+
+
 @pytest.mark.parametrize(
     "fields",
-    [{"records": "6"}, {"records": None}, {"records": 6.0}, {"records": True}, {"records": -1}, {"bytes": "9"},
-     {"bytes": None}, {"bytes": -1}, {"bytes": 10**30}, {"summary": None}, {"summary": {}},
-     {"summary": {"plies": {"a": [1]}}}, {"summary": 7}, {"summary": []}, {"plies": {"a": [1] * 6}},
-     {"plies": {"8": [1] * 5}}, {"plies": {"8": [1] * 7}}, {"plies": {"8": [1 << 62] * 6}}, {"plies": {"8": [1.5] * 6}},
-     {"plies": {"8": ["1"] * 6}}, {"plies": {"8": None}}, {"plies": None}, {"plies": [[1] * 6]}, {"filled": "1"},
-     {"filled": None}, {"nodes": 1.5}, {"score": "0"}, {"score": True}, {"checked": []}, {"abandoned": {}}, {}],
-    ids=str,
-)  # fmt: skip
+    [
+        pytest.param(each, id=str(each), marks=pytest.mark.slow if number % 5 else [])
+        for number, each in enumerate(ALTERED)
+    ],
+)
 def test_a_task_of_which_is_kept_what_no_build_writes_is_done_again(
     fields: dict[str, Any], tmp_path: Path, store4: Path, filled: FilledTasks
 ) -> None:

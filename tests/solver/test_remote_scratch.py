@@ -30,6 +30,7 @@ from solver.scratch.folder import Folder, LocalFolder, MemoryFolder, file_name, 
 from solver.scratch.remote import RemoteFolder
 
 BUCKET = "bucket"
+SLOW = pytest.mark.slow
 
 
 class ObjectStore:
@@ -248,8 +249,8 @@ def test_readers_see_an_old_file_or_a_new_one_but_never_a_half(folder: Folder) -
     assert seen
 
 
-@pytest.mark.parametrize("name", ["3,4,3", "4,4,4", "3,3,3,misere"])
-@pytest.mark.parametrize("holder", [Holder.RAW, Holder.FILES])
+@pytest.mark.parametrize("name", ["3,4,3", pytest.param("4,4,4", marks=SLOW), "3,3,3,misere"])
+@pytest.mark.parametrize("holder", [pytest.param(Holder.RAW, marks=SLOW), Holder.FILES])
 def test_threads_with_an_object_store_give_the_same_store_and_leave_nothing_there(
     name: str, holder: Holder, objects: ObjectStore, tmp_path: Path
 ) -> None:
@@ -261,7 +262,7 @@ def test_threads_with_an_object_store_give_the_same_store_and_leave_nothing_ther
     assert sorted(path.name for path in tmp_path.iterdir()) == ["right", "s"]
 
 
-@pytest.mark.parametrize("name", ["3,4,3", "4,4,4"])
+@pytest.mark.parametrize("name", [pytest.param("3,4,3", marks=SLOW), pytest.param("4,4,4", marks=SLOW)])
 def test_workers_with_an_object_store_give_the_same_store_and_leave_nothing_there(
     name: str, objects: ObjectStore, tmp_path: Path
 ) -> None:
@@ -292,7 +293,7 @@ def broken_off(name: str, path: Path, after: int) -> None:
         )
 
 
-@pytest.mark.parametrize("how", ["left", "flipped", "cut", "removed"])
+@pytest.mark.parametrize("how", ["left", *(pytest.param(how, marks=SLOW) for how in ("flipped", "cut", "removed"))])
 @pytest.mark.parametrize("times", [1])
 def test_an_interrupted_build_goes_on_in_the_object_store_whatever_was_damaged_there(
     times: int, how: str, objects: ObjectStore, tmp_path: Path, store4: Path
@@ -321,7 +322,7 @@ def test_an_interrupted_build_goes_on_in_the_object_store_whatever_was_damaged_t
         path.unlink()
 
 
-@pytest.mark.parametrize("how", ["flipped", "cut", "removed"])
+@pytest.mark.parametrize("how", ["flipped", pytest.param("cut", marks=SLOW), pytest.param("removed", marks=SLOW)])
 def test_pages_in_an_object_store_that_are_damaged_during_a_build_are_made_again(
     how: str, objects: ObjectStore, tmp_path: Path, store4: Path
 ) -> None:
@@ -383,7 +384,7 @@ def test_an_object_store_that_is_down_is_said_in_one_line(tmp_path: Path, servin
     assert [path.name for path in tmp_path.iterdir()] == ["log"]
 
 
-@pytest.mark.slow
+@SLOW
 @pytest.mark.parametrize("after", [0.2, 0.7, 1.5])
 def test_a_build_whose_object_store_goes_down_ends_in_one_line_and_is_resumed(
     after: float, objects: ObjectStore, tmp_path: Path, store4: Path
