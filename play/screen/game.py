@@ -220,6 +220,8 @@ class GameView(MatchView):
 
     def _set_level(self, level: str) -> None:
         side = self._opponent()
+        if level not in map(str, range(BEST_LEVEL + 1)):
+            raise MatchError(f"no level {level!r}: choose 0 to {BEST_LEVEL}")
         kind = read_player(self.sitting.names[side]).kind
         self._replace(side, f"{kind if kind in ('oracle', 'search') else self.game.opponent}:{level}")
 
