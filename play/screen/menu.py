@@ -159,7 +159,7 @@ class Menu:
         rules = find_game(name)
         if not isinstance(rules, BoardRules):
             raise Ttt4Error(f"{name} has no board: ttt4-play --plain plays it")
-        if type(rules) is not type(self._rules):
+        if type(rules) is not type(self._rules) or self._opponent == self._rules.game.opponent:
             self._opponent = rules.game.opponent
         self._rules = rules
 
@@ -167,7 +167,8 @@ class Menu:
         kind, level = read_player(name)
         self._opponent = name
         if kind in ("oracle", "search"):
-            self._opponent, self._level = kind, level
+            self._opponent = kind
+            self._level = level if ":" in name else self._level  # whoever steps past it keeps the level
 
     def _opponents(self) -> tuple[str, ...]:
         if self._rules.captures:
