@@ -1,0 +1,36 @@
+"""What the tests of the screen share: an empty folder to stand in, a folder with two stores, and screens."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from screens import Screen, Show
+
+
+@pytest.fixture(autouse=True)
+def _at_home(home: Path) -> None:
+    """Stand in an empty folder in every test."""
+
+
+@pytest.fixture
+def stores(home: Path, store3: Path, store4: Path) -> Path:
+    """Return a folder with the stores of 3,3,3 and of 4,4,4."""
+    folder = home / "stores"
+    folder.mkdir()
+    for store in (store3, store4):
+        (folder / store.name).symlink_to(store)
+    return folder
+
+
+@pytest.fixture
+def show() -> Iterator[Show]:
+    """Start screens; each is killed at the end, if it has not ended by itself."""
+    screens: list[Screen] = []
+
+    def showing(*arguments: object, rows: int = 24, columns: int = 80, **env: str) -> Screen:
+        screens.append(Screen(*arguments, rows=rows, columns=columns, **env))
+        return screens[-1]
+
+    yield showing
+    for screen in screens:
+        screen.close()

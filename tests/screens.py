@@ -1,0 +1,316 @@
+"""`ttt4-play` on a full screen: on a terminal of its own, of any kind and size, and as an emulator shows it."""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import termios
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from select import select
+from time import monotonic
+from typing import Any, NoReturn
+
+import pyte
+from sessions import COMMAND
+
+COLOURS = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
+"""Sequences that set a colour; 39 and 49, which take it back, are none."""
+
+MOVES_CURSOR = re.compile(rb"\x1b(\[[0-9;?]*[ABCDEFGHJKLPSTXdfhlr]|[78=>M])")
+"""Sequences that move the cursor, erase, scroll or set modes: all but looks."""
+
+ENTER, ESCAPE = "\r", "\x1b"
+PATIENCE = 60
+"""How many seconds a test waits for what has to come, before it fails."""
+
+_LETTERS = {"up": "A", "down": "B", "right": "C", "left": "D", "home": "H", "end": "F"}
+_FOR_SHELLS = ("LINES", "COLUMNS", "ESCDELAY", "TERMINFO", "NCURSES_NO_UTF8_ACS")
+"""Variables by which the terminal of whoever runs the tests would be seen."""
+
+Show = Callable[..., "Screen"]
+
+
+class _Emulator(pyte.Screen):
+    """A terminal that knows what ncurses uses and pyte does not: repeating a character, and tabs to the left."""
+
+    def draw(self, data: str) -> None:
+        self._last = data[-1:]
+        super().draw(data)
+
+    def repeat(self, count: int = 1, **more: object) -> None:
+        self.draw(self._last * count)
+
+    def back_tab(self, count: int = 1, **more: object) -> None:
+        self.cursor.x = max(0, (self.cursor.x - 1) // 8 * 8)
+
+
+class _Stream(pyte.ByteStream):
+    """Reads what is written, and lets an emulator draw it."""
+
+    csi = pyte.Stream.csi | {"b": "repeat", "Z": "back_tab"}
+    events = pyte.Stream.events | {"repeat", "back_tab"}
+
+
+class Screen:
+    """`ttt4-play` on a terminal of its own, started as a shell would, and what that terminal shows."""
+
+    def __init__(self, *arguments: object, rows: int = 24, columns: int = 80, **env: str) -> None:
+        self._emulator = _Emulator(columns, rows)
+        self._stream = _Stream(self._emulator)
+        self.written = b""
+        self._kept: tuple[tuple[int, int, int], list[str]] = (-1, 0, 0), []
+        self.code: int | None = None
+        self.terminal, self._slave = pty.openpty()
+        os.set_blocking(self.terminal, False)
+        self._set_size(rows, columns)
+        self.before = self.modes
+        own = {name: value for name, value in os.environ.items() if name not in _FOR_SHELLS}
+        known = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        reading, writing = os.pipe()
+        self._shell = os.fork()
+        if not self._shell:
+            _act_as_shell(self._slave, writing, [COMMAND, *map(str, arguments)], own | known | env)
+        os.close(writing)
+        self.child = int(os.read(reading, 20))
+        os.close(reading)
+
+    # What is shown
+
+    @property
+    def lines(self) -> list[str]:
+        """What is shown now, line by line."""
+        return [line.rstrip() for line in self._drawn_lines()]
+
+    @property
+    def text(self) -> str:
+        """What is shown now."""
+        return "\n".join(self.lines)
+
+    @property
+    def said(self) -> str:
+        """What is shown now, with a single blank for every run of blanks and ends of lines."""
+        return " ".join(self.text.split())
+
+    def find(self, text: str) -> tuple[int, int]:
+        """Return the row and the column where some text begins."""
+        for row, line in enumerate(self._drawn_lines()):
+            if text in line:
+                return row, line.index(text)
+        raise AssertionError(f"{text!r} is not shown:\n{self.text}")
+
+    def look(self, row: int, column: int) -> tuple[str, bool, bool, bool]:
+        """Return a character, and whether it is bold, underlined and reversed."""
+        char = self._emulator.buffer[row][column]
+        return char.data, char.bold, char.underscore, char.reverse
+
+    def colour(self, row: int, column: int) -> str:
+        """Return the colour of a character."""
+        return str(self._emulator.buffer[row][column].fg)
+
+    def centers(self) -> dict[str, tuple[int, int]]:
+        """Return where the middle of each cell that is seen is, by the names of columns and rows around the board."""
+        named = next(at for at, line in enumerate(self.lines) if re.fullmatch(r" *[a-z]( +[a-z])*( {3}.*)?", line))
+        names = re.match(r"( *[a-z]\b)+", self.lines[named])
+        assert names
+        columns = {name[0]: name.start() for name in re.finditer("[a-z]", names[0])}
+        rows = {line[:4].strip(): at for at, line in enumerate(self.lines) if re.match(r"(?=.{4} )  *\d+ ", line)}
+        return {f"{name}{row}": (at, column) for row, at in rows.items() for name, column in columns.items()}
+
+    def marks(self) -> dict[str, str]:
+        """Return the marks on the board that are seen, by cell: a mark of any size is told by its middle."""
+        marks = {}
+        for name, (row, column) in self.centers().items():
+            middle, above = self._drawn_lines()[row][column], self._drawn_lines()[row - 1][column]
+            if middle in "XO":
+                marks[name] = middle
+            elif middle in "╳█#":
+                marks[name] = "X"
+            elif middle == " ":
+                assert above in "─- █#", (name, self.text)
+                marks[name] = "O"
+        return marks
+
+    def notes(self) -> dict[str, str]:
+        """Return what is written in the middle line of each cell of a board with lines, without blanks around it."""
+        centers = self.centers()
+        columns = sorted({column for _, column in centers.values()})
+        width = columns[1] - columns[0] - 1
+        return {
+            name: self._drawn_lines()[row][column - width // 2 : column - width // 2 + width].strip()
+            for name, (row, column) in centers.items()
+        }
+
+    def cursor(self) -> str:
+        """Return the cell that is set off, by a heavy frame or by being reversed; all of them, if they are more."""
+        found, centers = [], self.centers()
+        columns = sorted({column for _, column in centers.values()})
+        half = min(right - left for left, right in pairwise(columns)) // 2 + 1
+        for name, (row, column) in centers.items():
+            line = self._drawn_lines()[row]
+            sides = line[column - half : column], line[column + 1 : column + 1 + half]
+            if self.look(row, column)[3] or all(set(side) & set("┃║#") for side in sides):
+                found.append(name)
+        return " ".join(found)
+
+    # What a person does
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after another: characters, or arrows and the like by their names."""
+        application = b"\x1b[?1h" in self.written
+        for key in keys:
+            sequence = f"\x1b{'O' if application else '['}{_LETTERS[key]}" if key in _LETTERS else key
+            os.write(self.terminal, sequence.encode())
+
+    def click(self, row: int, column: int, button: int = 0) -> None:
+        """Press and release a button of the mouse; 64 and 65 are the wheel."""
+        at = f"{button};{column + 1};{row + 1}"
+        os.write(self.terminal, f"\x1b[<{at}M\x1b[<{at}m".encode())
+
+    def click_on(self, text: str) -> None:
+        """Click where some text begins."""
+        self.wait(lambda: text in self.text)
+        self.click(*self.find(text))
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Give the terminal another size; whatever it shows is garbled until it is drawn again."""
+        self.asleep()
+        self._emulator.resize(rows, columns)
+        self._set_size(rows, columns)  # which sends SIGWINCH
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the process."""
+        os.kill(self.child, number)
+
+    def garble(self) -> None:
+        """Let the terminal show nothing of what it has, as if another program had written there."""
+        self._emulator.reset()
+        self._kept = (-1, 0, 0), []
+
+    def hang_up(self) -> None:
+        """Close the window: nobody holds the terminal any more."""
+        os.close(self._slave)
+        os.close(self.terminal)
+        self._slave = self.terminal = -1
+
+    # What a test waits for
+
+    def until(self, *texts: str, without: Iterable[str] = ()) -> str:
+        """Wait until all these texts are shown, and none of those, and return what is shown, with single blanks."""
+
+        def shown() -> bool:
+            return all(text in self.said for text in texts) and not any(text in self.said for text in without)
+
+        self.wait(lambda: shown() and self._drawn() and shown())
+        return self.said
+
+    def wait(self, condition: Callable[[], object]) -> None:
+        """Wait until something is so, and draw what is written meanwhile."""
+        end = monotonic() + PATIENCE
+        self.read()
+        while not condition():
+            assert monotonic() < end, f"never so:\n{self.text}\n{self.written[-1000:]!r}"
+            select([self.terminal] if self.terminal >= 0 else [], [], [], 0.01)
+            self.read()
+
+    def asleep(self) -> None:
+        """Wait until the process waits for a key, with nothing else to do, and all that it has written is drawn."""
+        self.wait(lambda: self._waits_for_key() and not self.read())
+
+    def stopped(self) -> None:
+        """Wait until the process has been stopped."""
+        self.wait(lambda: self._stat() == "T")
+
+    def ended(self) -> int:
+        """Wait for the end, and return the exit code, as a shell has it."""
+        self.wait(self._over)
+        self.read()
+        assert self.code is not None
+        return self.code
+
+    def read(self) -> int:
+        """Draw what was written meanwhile, and return how many bytes that were."""
+        count = 0
+        while True:
+            try:
+                block = os.read(self.terminal, 1 << 16)
+            except OSError:  # there is nothing more now, or no terminal
+                return count
+            count += len(block)
+            self.written += block
+            self._stream.feed(block)
+
+    @property
+    def modes(self) -> list[Any]:
+        """The modes of the terminal now."""
+        return termios.tcgetattr(self._slave)
+
+    def close(self) -> None:
+        if not self._over():
+            with suppress(ProcessLookupError):  # it may have ended just now, before its shell
+                os.kill(self.child, signal.SIGKILL)
+            os.waitpid(self._shell, 0)
+        if self.terminal >= 0:
+            self.hang_up()
+
+    def _over(self) -> bool:
+        if self.code is None:
+            shell, status = os.waitpid(self._shell, os.WNOHANG)
+            if shell:
+                self.code = os.waitstatus_to_exitcode(status)
+        return self.code is not None
+
+    def _waits_for_key(self) -> bool:
+        """Tell whether the process reads from its terminal, and so without a limit of time: else it polls."""
+        try:
+            return Path(f"/proc/{self.child}/syscall").read_text().split()[1:2] == ["0x0"]
+        except OSError:  # it has ended
+            return False
+
+    def _drawn_lines(self) -> list[str]:
+        """Return what is shown, line by line with all blanks; pyte would put it together for each place anew."""
+        at = len(self.written), self._emulator.lines, self._emulator.columns
+        if self._kept[0] != at:
+            self._kept = at, self._emulator.display
+        return self._kept[1]
+
+    def _drawn(self) -> bool:
+        """Tell whether nothing is being written: the process sleeps, or has ended, and all that it wrote is drawn."""
+        return self._stat() in ("S", "Z", "") and not self.read()
+
+    def _stat(self) -> str:
+        """Return in what state the process is, as /proc has it; nothing if it has ended."""
+        try:
+            return Path(f"/proc/{self.child}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return ""
+
+    def _set_size(self, rows: int, columns: int) -> None:
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def _act_as_shell(terminal: int, told: int, command: list[str], env: dict[str, str]) -> NoReturn:
+    """Run a command in the foreground of a terminal, tell its id, and end as it does; it can be stopped meanwhile."""
+    try:
+        os.login_tty(terminal)
+        os.closerange(3, told)  # above all the other ends of terminals: a window closes with the last who holds it
+        os.closerange(told + 1, 1024)
+        child = os.fork()
+        if not child:
+            os.setpgid(0, 0)
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            os.tcsetpgrp(0, os.getpid())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            os.close(told)
+            os.execve(command[0], command, env)
+        os.write(told, str(child).encode())
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, lambda number, frame: os.kill(child, number))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os._exit(code if code >= 0 else 128 - code)
+    finally:
+        os._exit(127)
