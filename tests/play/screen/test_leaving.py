@@ -1,0 +1,172 @@
+"""Every way to leave the screen: the terminal is as before, the game is kept, and a line says how to go on."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from screens import Screen, Show
+from sessions import HUMANS, KEPT, THREE
+
+from play.records.files import load_record
+
+WAYS = {
+    "Ctrl-C": ("\x03", 0, 130, "Interrupted.\n"),
+    "SIGTERM": ("", signal.SIGTERM, 143, "Terminated.\n"),
+    "SIGHUP": ("", signal.SIGHUP, 129, "Hung up.\n"),
+    "q": ("q", 0, 0, ""),
+}
+SCREEN, HIDDEN, MOUSE = "\x1b[?1049", "\x1b[?25", "\x1b[?1006;1000"
+"""What is switched on by `h` and off by `l`: the other screen, the cursor, and the mouse."""
+
+
+def begun(screen: Screen, *cells: str) -> None:
+    """Make moves in a game between two people, and wait until they are shown."""
+    screen.until("X to move.")
+    screen.press(*"".join(cells))
+    if cells:
+        screen.until(f"played {cells[-1]}.")
+    screen.asleep()
+
+
+def kept(games: Path) -> list[str]:
+    """Return the moves of the one game that was kept."""
+    (path,) = games.glob("*.txt")
+    match = load_record(str(path)).match
+    return [match.rules.write(move) for move in match.moves]
+
+
+def leave(screen: Screen, way: str) -> None:
+    """Leave in some way, and check that the terminal is given back."""
+    key, number, code, last = WAYS[way]
+    if number:
+        screen.signal(number)
+    screen.press(*key)
+    assert screen.ended() == code
+    assert screen.modes == screen.before
+    written = screen.written.decode()
+    for mode, end in ((SCREEN, "l"), (HIDDEN, "h"), (MOUSE, "l")):
+        assert written[written.rindex(mode) + len(mode)] == end
+    told = written[written.rindex(f"{SCREEN}l") :].replace("\r\n", "\n")
+    assert told.endswith(last)
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whoever_leaves_finds_the_terminal_as_before_and_the_game_kept(
+    way: str, show: Show, store3: Path, games: Path
+) -> None:
+    screen = show(*THREE, *HUMANS, "--store", store3)
+    begun(screen, "b2", "a1", "c3")
+    assert screen.modes != screen.before
+    leave(screen, way)
+    assert screen.written.decode().replace("\r\n", "\n").endswith(KEPT + WAYS[way][3])
+    assert kept(games) == ["b2", "a1", "c3"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whoever_leaves_before_the_first_move_leaves_nothing(way: str, show: Show, store3: Path, games: Path) -> None:
+    screen = show(*THREE, *HUMANS, "--store", store3)
+    begun(screen)
+    leave(screen, way)
+    assert b"kept" not in screen.written
+    assert not games.exists() or not list(games.iterdir())
+
+
+@pytest.mark.parametrize("way", ["Ctrl-C", "SIGTERM", "SIGHUP"])
+def test_the_menu_and_a_thinking_opponent_can_be_left_too(way: str, show: Show, store3: Path) -> None:
+    Path("slow_players.py").write_text(
+        "import time\n\nclass Slow:\n    def __init__(self, rules, seed):\n        pass\n\n"
+        "    def choose(self, state):\n        time.sleep(60)\n"
+    )
+    screen = show(*THREE, "--x", "slow_players:Slow", "--store", store3)
+    screen.until("slow_players:Slow, is thinking")
+    screen.press("m")
+    screen.until("A new game")
+    leave(screen, way)
+
+
+def test_a_game_that_is_left_is_resumed(show: Show, store3: Path, games: Path) -> None:
+    begun(first := show(*THREE, *HUMANS, "--store", store3), "b2", "a1", "c3")
+    leave(first, "q")
+    second = show("resume", "--store", store3)
+    second.until("O to move.", "1. X b2 O a1", "2. X c3")
+    assert second.marks() == {"b2": "X", "a1": "O", "c3": "X"}
+    second.press(*"a3")
+    second.until("O played a3.")
+    leave(second, "Ctrl-C")
+    assert kept(games) == ["b2", "a1", "c3", "a3"]
+
+
+def test_a_game_that_has_ended_is_not_said_to_be_resumable(show: Show, store3: Path) -> None:
+    screen = show(*THREE, *HUMANS, "--store", store3)
+    begun(screen, "b2", "a1", "c3", "a3")
+    screen.press(*"a2b1c2")
+    screen.until("X has won")
+    leave(screen, "q")
+    assert b"kept" not in screen.written
+
+
+def test_while_it_is_stopped_the_terminal_is_as_before_and_then_all_is_drawn_again(
+    show: Show, store3: Path, games: Path
+) -> None:
+    screen = show(*THREE, *HUMANS, "--store", store3)
+    begun(screen, "b2", "a1")
+    during, text = screen.modes, screen.text
+    screen.press("\x1a")
+    screen.stopped()
+    screen.read()
+    assert screen.modes == screen.before
+    stopped = screen.written.decode()
+    assert stopped[stopped.rindex(SCREEN) + len(SCREEN)] == "l"
+    assert stopped[stopped.rindex(HIDDEN) + len(HIDDEN)] == "h"
+    assert stopped[stopped.rindex(MOUSE) + len(MOUSE)] == "l"
+    screen.garble()
+    screen.signal(signal.SIGCONT)
+    screen.wait(lambda: screen.text == text)
+    screen.wait(lambda: screen.modes == during)
+    screen.press(*"c3")
+    screen.until("X played c3.")
+    row, column = screen.centers()["a3"]
+    screen.click(row, column)
+    screen.until("O played a3.")
+    leave(screen, "q")
+    assert kept(games) == ["b2", "a1", "c3", "a3"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_whoever_is_killed_finds_every_move_that_was_shown(count: int, show: Show, store3: Path, games: Path) -> None:
+    moves = ["b2", "a1", "c3", "a3"][:count]
+    screen = show(*THREE, *HUMANS, "--store", store3)
+    screen.until("X to move.")
+    screen.press(*"".join(moves))
+    screen.until(f"played {moves[-1]}.")
+    screen.signal(signal.SIGKILL)
+    assert screen.ended() == 128 + signal.SIGKILL
+    assert kept(games) == moves
+
+
+def test_after_a_reply_was_shown_both_moves_are_kept(show: Show, store3: Path, games: Path) -> None:
+    screen = show(*THREE, "--o", "first", "--store", store3)
+    screen.until("Your turn.")
+    screen.press(*"b2")
+    screen.until("O played")
+    os.kill(screen.child, signal.SIGKILL)
+    screen.ended()
+    assert len(kept(games)) == 2
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_whoever_closes_the_window_leaves_no_process_behind(
+    ignored: bool, show: Show, store3: Path, games: Path
+) -> None:
+    handler = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)  # nohup ignores it
+    try:
+        screen = show(*THREE, *HUMANS, "--store", store3)
+    finally:
+        signal.signal(signal.SIGHUP, handler)
+    begun(screen, "b2")
+    screen.hang_up()
+    screen.ended()  # with a code that nobody reads
+    assert not Path(f"/proc/{screen.child}").exists()
+    assert kept(games) == ["b2"]
