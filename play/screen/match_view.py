@@ -252,7 +252,8 @@ class MatchView(BoardView):
     def draw_side(self, canvas: Canvas, area: Area) -> None:
         """Draw the players, the value over the game, and the moves."""
         match, sides = self.match, self.rules.sides
-        draw_players(canvas, area, [(side, self._called(side)) for side in sides], match.to_move)
+        to_move = match.to_move if self._viewed is None else self.rules.to_move(self._state)
+        draw_players(canvas, area, [(side, self._called(side)) for side in sides], to_move)
         row = area.row + len(sides) + 1
         if count := self._state.position.count():
             canvas.put(row - 1, area.column + 2, count, room=area.columns - 2)

@@ -36,6 +36,13 @@ def test_keys_go_back_and_on_and_to_both_ends(screen: Screen) -> None:
     screen.until("X played c1.")
 
 
+def test_whose_turn_it_was_is_told_of_the_position_that_is_seen(screen: Screen) -> None:
+    screen.press("[")
+    screen.until("▸ O a person", "after 3 of 4")
+    screen.press("[")
+    screen.until("▸ X a person", "after 2 of 4")
+
+
 def test_escape_returns_to_the_game(screen: Screen) -> None:
     screen.press("home")
     seen(screen, 0)
