@@ -47,15 +47,22 @@ class Session:
 
     def choose(self) -> int:
         """Return the move that the machine to move chooses, without making it; raise PlayerError if it names none."""
-        side = self.match.to_move
+        return self.thinking()()
+
+    def thinking(self) -> Callable[[], int]:
+        """Return what chooses as `choose` does, from the state as it is now, whatever the match comes to meanwhile."""
+        rules, state, side = self.match.rules, self.match.state, self.match.to_move
         player = side and self.players[side]
         if not player:
             raise OutOfTurn("no machine is to move")
-        move = chosen(player, self.match.state)
-        refusal = self.match.rules.refusal(self.match.state, move)
-        if refusal:
-            raise PlayerError(f"{side} made no move: {refusal}")
-        return move
+
+        def choose() -> int:
+            move = chosen(player, state)
+            if refusal := rules.refusal(state, move):
+                raise PlayerError(f"{side} made no move: {refusal}")
+            return move
+
+        return choose
 
     def reply(self) -> int:
         """Let the machine to move choose and make its move, and return it; raise PlayerError if it makes none."""

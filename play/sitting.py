@@ -50,13 +50,15 @@ class Sitting:
         return self.session.people
 
     @property
-    def unfinished(self) -> bool:
-        """Whether the match has begun, and can be resumed from its file, if it has one."""
-        return bool(self.match.events) and not self.match.outcome and all(map(may_resume, self.names.values()))
+    def farewell(self) -> str:
+        """What to say to somebody who leaves: whether a match that has begun is kept; nothing of one that has ended."""
+        if not self.match.events or self.match.outcome or not all(map(may_resume, self.names.values())):
+            return ""
+        return "The game is kept: ttt4-play resume continues it." if self.path else "The game was not kept."
 
     @property
     def answers_quickly(self) -> bool:
-        """Whether the oracle answers any question about this game in no time."""
+        """Whether the oracle answers any question about this game at once."""
         return isinstance(self.rules, BoardRules) and (
             self.roster.oracle().source == "store" or self.rules.game.cells <= self.rules.game.quick_cells
         )
@@ -109,9 +111,12 @@ class Sitting:
             raise MatchError(f"nothing to {command}: the game is over; undo takes a move back, new begins another")
 
     def resign(self) -> None:
-        """Let the side to move give up."""
+        """Let the person give up; where several play, the one whose turn it is."""
         self.require_ongoing("resign")
-        self.session.resign(self.match.to_move or "")
+        side = next(iter(self.people)) if len(self.people) == 1 else self.match.to_move
+        if side not in self.people:
+            raise MatchError("only people resign")
+        self.session.resign(side)
 
     def redo(self) -> None:
         """Make again what was taken back."""

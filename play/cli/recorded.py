@@ -8,7 +8,7 @@ import click
 
 from oracle.cli.options import live_option, time_option
 from play.cli.options import own_game_option, seed_option
-from play.cli.starting import opening_of, plain_option, play_record, takes_screen
+from play.cli.starting import has_screen, opening_of, plain_option, play_record, takes_screen
 from play.match import Match
 from play.picture import picture
 from play.players.player import may_resume
@@ -19,9 +19,7 @@ from play.records.kept import Kept, kept_games, last_kept, new_files
 from play.terminal.talk import review_lines, say
 from solver.cli.console import command_errors, store_option
 from solver.errors import Ttt4Error
-from solver.games.board import DEFAULT_GAME
 from solver.games.board_rules import captured_by
-from solver.games.registry import find_game
 from solver.games.rules import Rules
 from solver.text import printable, shown
 
@@ -120,10 +118,10 @@ def replay(file: str | None, rules: Rules[Any] | None, as_json: bool) -> None:
 @command_errors
 def games(as_json: bool, plain: bool, store: str | None, live: bool, seconds: float) -> None:
     """List the games that were kept, the last one first; on a terminal, to resume, review or delete them."""
-    if not as_json and takes_screen(find_game(DEFAULT_GAME), plain) and (kept_now := list(kept_games())):
-        from play.screen.start import list_on_screen
+    if not as_json and has_screen(plain) and any(True for _ in kept_games()):
+        from play.screen.start import list_on_screen  # only now: a list does without
 
-        list_on_screen(kept_now, opening_of(store, live, seconds, None))
+        list_on_screen(opening_of(store, live, seconds, None))
         return
     found = False
     for kept in kept_games():

@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-from play.players.player import read_player
-from play.players.roster import Roster
 from play.records.text import Record
 from play.screen.opening import Opening
 from play.terminal.talk import say
@@ -22,8 +20,13 @@ plain_option = click.option("--plain", is_flag=True, help="A prompt, line by lin
 
 
 def takes_screen(rules: Rules[Any], plain: bool) -> bool:
-    """Tell whether a match is played on a full screen: there is a terminal for one, and nobody asked for a prompt."""
-    if plain or not isinstance(rules, BoardRules) or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    """Tell whether a match is played on a full screen: it has a board, and there is a screen."""
+    return isinstance(rules, BoardRules) and has_screen(plain)
+
+
+def has_screen(plain: bool) -> bool:
+    """Tell whether there is a terminal for a full screen, and nobody has asked for a prompt."""
+    if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     try:
         from play.screen.terminal import can_show  # only now: a prompt does without
@@ -38,7 +41,9 @@ def play_record(
     """Let a record's match go on, between the players that its tags name; on a screen, perhaps with the menu first."""
     rules = record.match.rules
     with opening.roster(rules) as roster:
-        note = _require_knowledge(record, roster, opening)
+        if isinstance(rules, BoardRules) and not (opening.live or is_named(opening.store)):
+            _offer_store(rules)
+        note = opening.note(record, roster)
         try:
             if screen:
                 from play.screen.start import play_on_screen  # only now: a prompt does without
@@ -57,27 +62,6 @@ def play_record(
 def opening_of(store: str | None, live: bool, seconds: float, seed: str | None) -> Opening:
     """Return what the options of a command say."""
     return Opening(store, live, seconds, seed if seed is not None else time.time_ns())
-
-
-def _require_knowledge(record: Record, roster: Roster, opening: Opening) -> str:
-    """Offer to build a store that is missing, report one that cannot be used, and return what players have to know."""
-    rules, store, live = record.match.rules, opening.store, opening.live
-    if not isinstance(rules, BoardRules):
-        return ""
-    searching = live or rules.game.cells > rules.game.solvable_cells
-    if not searching:
-        if not is_named(store):
-            _offer_store(rules)
-        searching = roster.oracle().source == "search"  # a missing store is reported at once
-    if searching and rules.game.cells > rules.game.quick_cells and _oracle_plays(record):
-        return "Without a store, the oracle may err on a board of this size."
-    return ""
-
-
-def _oracle_plays(record: Record) -> bool:
-    """Tell whether a player of a record is the oracle, and so is said never to err."""
-    sides = record.match.rules.sides
-    return any(read_player(record.tags.get(side, "human")).kind in ("oracle", "first") for side in sides)
 
 
 def _offer_store(rules: BoardRules[Any]) -> None:

@@ -62,6 +62,10 @@ class Roster:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what the players share, and end programs; it may be closed again."""
         self._open.close()
 
     def oracle(self, *, live: bool = False) -> Oracle:

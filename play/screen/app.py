@@ -1,14 +1,16 @@
 """The loop of a screen: show the views, wait for a key or for an answer, and let the uppermost view heed it.
 
-Whatever may take long is done by one thread, one thing after another, and its results come back to this one: so views
-need no locks, and keys are heeded while somebody thinks.
+Whatever may take long is done by other threads, and its results come back to this one: so views need no locks, and keys
+are heeded while somebody thinks. Each thread is a **lane**, on which one thing is done after another: what shares an
+oracle is on one lane, because one oracle does one search at a time.
 """
 
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
-from queue import SimpleQueue
+from heapq import heappop, heappush
 from typing import Any, Protocol
 
 from play.screen.canvas import Canvas
@@ -31,37 +33,79 @@ class View(Protocol):
         """Do what a key means."""
 
 
+class _Lane:
+    """A thread that does one thing after another: what is urgent first, else in the order in which it was asked."""
+
+    def __init__(self) -> None:
+        self._todo: list[tuple[bool, int, Callable[[], None]]] = []
+        self._asked = 0
+        self._changed = threading.Condition()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def put(self, work: Callable[[], None], urgent: bool) -> None:
+        """Let it be done."""
+        with self._changed:
+            self._asked += 1
+            heappush(self._todo, (not urgent, self._asked, work))
+            self._changed.notify()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._todo:
+                    self._changed.wait()
+                work = heappop(self._todo)[2]
+            work()
+
+
 class App:
     """The views that are open, and the work that is under way for them."""
 
     def __init__(self, terminal: Terminal) -> None:
         """Show views on a terminal."""
         self.terminal = terminal
+        self.left = ExitStack()
+        """What is to be closed when the person leaves."""
         self._views: list[View] = []
-        self._todo: SimpleQueue[tuple[Callable[[], Any], Callable[[Any], None], Callable[[BaseException], None]]]
-        self._todo = SimpleQueue()
+        self._closed: dict[int, Callable[[], None]] = {}
+        self._lanes: dict[str, _Lane] = {}
         self._done: deque[Callable[[], None]] = deque()
         self._pending = 0
 
-    def open(self, view: View) -> None:
-        """Show a view over the others."""
+    def open(self, view: View, closed: Callable[[], None] = lambda: None) -> None:
+        """Show a view over the others, and call a function when it is closed."""
         self._views.append(view)
+        self._closed[id(view)] = closed
 
     def close(self, view: View) -> None:
         """Close a view; the loop ends with the last."""
         self._views.remove(view)
+        self._closed.pop(id(view))()
 
     def ask(
-        self, work: Callable[[], Any], then: Callable[[Any], None], otherwise: Callable[[BaseException], None]
-    ) -> None:
+        self, work: Callable[[], Any], then: Callable[[Any], None], otherwise: Callable[[BaseException], None], *,
+        lane: str = "oracle", urgent: bool = False,
+    ) -> None:  # fmt: skip
         """Do something in the background, and `then` heed its result, or its error, in this thread."""
+
+        def do() -> None:
+            try:
+                self._done.append(partial(then, work()))
+            except BaseException as error:
+                self._done.append(partial(otherwise, error))
+
         self._pending += 1
-        self._todo.put((work, then, otherwise))
+        if lane not in self._lanes:
+            self._lanes[lane] = _Lane()
+        self._lanes[lane].put(do, urgent)
 
     def run(self) -> None:
         """Show and heed until no view is open."""
+        with self.left:
+            self._run()
+
+    def _run(self) -> None:
         self._show()
-        threading.Thread(target=self._work, daemon=True).start()
         current = True
         while self._views:
             key = self.terminal.next(_SOON if self._pending else None)
@@ -99,11 +143,3 @@ class App:
                 self._views[-1].heed(meant)
         elif key != RESIZED:
             self._views[-1].heed(key)
-
-    def _work(self) -> None:
-        while True:
-            work, then, otherwise = self._todo.get()
-            try:
-                self._done.append(partial(then, work()))
-            except BaseException as error:
-                self._done.append(partial(otherwise, error))

@@ -12,6 +12,8 @@ from play.screen.app import App
 from play.screen.boards import Fit, Shown, draw_board, fit
 from play.screen.canvas import Area, Canvas, Look
 from play.screen.lines import draw_bar, wrapped
+from play.words import sentence
+from solver.errors import Ttt4Error
 from solver.games.board import BoardGame
 
 _SIDE = 26
@@ -73,8 +75,12 @@ class BoardView:
         """Do what claiming a cell means."""
 
     @abstractmethod
-    def header(self) -> str:
-        """Return the first line."""
+    def header(self, *, brief: bool) -> str:
+        """Return the first line; `brief` if there is no right side."""
+
+    def status(self) -> str:
+        """Return what is written below the board."""
+        return self.message
 
     @abstractmethod
     def shown(self) -> Shown:
@@ -93,10 +99,16 @@ class BoardView:
         """Show a message."""
         self.message = text
 
+    def _fail(self, error: BaseException) -> None:
+        """Tell what has gone wrong in the background."""
+        if not isinstance(error, Ttt4Error):
+            raise error
+        self.tell(sentence(str(error)))
+
     def draw(self, canvas: Canvas) -> None:
         """Draw everything."""
         layout = self._layout(canvas)
-        canvas.put(0, 1, self.header(), Look.BOLD, canvas.columns - 2)
+        canvas.put(0, 1, self.header(brief=not layout.side), Look.BOLD, canvas.columns - 2)
         draw_board(canvas, layout.board, self.game, layout.fit, self.shown())
         if layout.side:
             self.draw_side(canvas, layout.side)
@@ -180,7 +192,7 @@ class BoardView:
         return _Layout(board, how, side, Area(canvas.rows - 1 - status, 1, status, columns))
 
     def _draw_status(self, canvas: Canvas, area: Area) -> None:
-        text = self.message
+        text = self.status()
         if self.typed:
             command = self.commands.get(self.typed)
             text = f"Cell {self.typed}_" + (f" (Enter: {command.label or command.meaning})" if command else "")

@@ -11,13 +11,12 @@ from play.screen.canvas import NAMES
 from play.screen.evening import Evening
 from play.screen.lines import Ask, Page
 from play.screen.match_view import MatchView
-from play.screen.opening import Opening, usual_opponent
+from play.screen.opening import Opening, board_rules, usual_opponent
 from play.sitting import Sitting
-from play.terminal.talk import in_sentences, review_lines, sentence, why_lines
+from play.terminal.asking import command_in, not_understood
+from play.words import in_sentences, reasons, sentence, summary
 from solver.errors import Ttt4Error
-from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
-from solver.games.registry import find_game
 
 
 class GameView(MatchView):
@@ -82,10 +81,10 @@ class GameView(MatchView):
         if review is None:
             if not self.match.moves:
                 raise MatchError("no move has been made yet")
-            self.message = "The game is reviewed …"
+            self.message = "Reviewing …"
             self._knowledge.ask_review(lambda _: self._step_review())
         elif not review.lessons:
-            self.message = " ".join(review_lines(review))
+            self.message = " ".join(summary(review))
         else:
             at = 0 if self._lesson is None else (self._lesson + 1) % len(review.lessons)
             self._view(review.lessons[at].number)
@@ -107,7 +106,7 @@ class GameView(MatchView):
     def _why(self) -> None:
         sitting = self.sitting
         self._wait(
-            "The oracle is thinking …", lambda: list(why_lines(sitting)),
+            "The oracle is thinking …", lambda: list(reasons(sitting)),
             lambda lines: self.app.open(Page(self.app, "Why", "\n".join(lines))),
         )  # fmt: skip
 
@@ -143,10 +142,7 @@ class GameView(MatchView):
 
     def _exchange(self) -> None:
         self.sitting.exchange()
-        self._begin()
-        you = len(self.sitting.people) == 1
-        self.message = f"{'You' if you else 'The players'} have changed sides."
-        self._go_on()
+        self._seated(f"{'You' if len(self.sitting.people) == 1 else 'The players'} have changed sides.")
 
     def _opponent(self) -> str:
         """Return the side whose level can be set: the machine's."""
@@ -158,8 +154,11 @@ class GameView(MatchView):
     def _strongest(self) -> None:
         side, best = self._opponent(), usual_opponent(self.rules, None)
         now = self.sitting.names[side]
-        before, self._before = getattr(self, "_before", usual_opponent(self.rules)), now
-        self._replace(side, before if now == best else best)
+        if read_player(now) == read_player(best):
+            self._replace(side, self._usual or usual_opponent(self.rules))
+        else:
+            self._usual = now
+            self._replace(side, best)
 
     def _raise_level(self, by: int) -> None:
         side = self._opponent()
@@ -170,8 +169,7 @@ class GameView(MatchView):
 
     def _replace(self, side: str, name: str) -> None:
         self.sitting.replace(side, name)
-        self.message = f"{side} is {self._called(side)} from now on."
-        self._go_on()
+        self._seated(f"{side} is {self._called(side)} from now on.")
 
     def _puzzle(self) -> None:
         from play.screen.puzzle import open_puzzle  # only now: the first board does not wait for it
@@ -199,22 +197,36 @@ class GameView(MatchView):
 
     def _heed_words(self, line: str) -> None:
         """Do what a line says that could be typed at the prompt."""
-        word, _, rest = line.partition(" ")
-        run = {command.word: command.run for command in self._table.values() if command.word}
-        run |= {"restart": self._restart, "exit": self._quit}
-        given: dict[str, Callable[[str], None]] = {"save": self._save, "level": self._set_level, "game": self._set_game}
+        run: dict[str, Callable[[], object]] = {each.word: each.run for each in self._table.values() if each.word}
+        run |= {"restart": self._restart}
+        given = {"save": self._save, "level": self._set_level, "game": self._set_game, "lines": self._point_at_lines}
         try:
-            if rest and word in given:
-                given[word](rest.strip())
-            elif word in run and (not rest or word == "lines"):
-                self.cursor = self.game.cell(rest) if rest else self.cursor
-                run[word]()
+            named = command_in(line, {**run, **given}, given)
+            if named and named[0] in given and (named[1] or named[0] not in run):
+                given[named[0]](named[1])
+            elif named:
+                run[named[0]]()
             else:
-                self.claim(self.rules.read(line))
+                self._play_line(line, {**run, **given})
         except Ttt4Error as error:
             self.tell(sentence(str(error)))
 
+    def _play_line(self, line: str, commands: Mapping[str, object]) -> None:
+        """Make the move that a line names; say what is wrong if it names none."""
+        try:
+            cell = self.rules.read(line)
+        except Ttt4Error as error:
+            self.tell(not_understood(line, commands, error))
+        else:
+            self.claim(cell)
+
+    def _point_at_lines(self, name: str) -> None:
+        self.cursor = self.game.cell(name)
+        self._toggle_lines()
+
     def _save(self, path: str) -> None:
+        if not path:
+            raise MatchError("no file named: save FILE")
         export_record(self.sitting.session.record, path)
         self.message = f"Saved to {path}."
 
@@ -226,7 +238,5 @@ class GameView(MatchView):
         self._replace(side, f"{kind if kind in ('oracle', 'search') else self.game.opponent}:{level}")
 
     def _set_game(self, name: str) -> None:
-        rules = find_game(name)
-        if not isinstance(rules, BoardRules):
-            raise MatchError(f"{name} has no board; ttt4-play --plain --game {name} plays it")
+        rules = board_rules(name)
         self.begin(rules, dict(zip(rules.sides, self.sitting.names.values(), strict=True)))

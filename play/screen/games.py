@@ -1,12 +1,14 @@
 """The kept games on a screen: to resume, to review, or to delete."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 from play.records.kept import Kept
 from play.screen.app import App
 from play.screen.canvas import Area, Canvas, Look
-from play.screen.lines import draw_bar
+from play.screen.lines import SCROLLING, draw_bar
+from play.words import sentence
+from solver.errors import Ttt4Error
 
 
 class GamesView:
@@ -14,9 +16,10 @@ class GamesView:
 
     covers = True
 
-    def __init__(self, app: App, games: Sequence[Kept], open_game: Callable[[Kept], None]) -> None:
+    def __init__(self, app: App, kept: Callable[[], Iterable[Kept]], open_game: Callable[[Kept], None]) -> None:
         """List games; `open_game` shows one."""
-        self._app, self._games, self._open = app, list(games), open_game
+        self._app, self._kept, self._open = app, kept, open_game
+        self._games = list(kept())
         self._chosen = self._first = 0
         self.message = ""
         self._deleting = False
@@ -32,13 +35,14 @@ class GamesView:
             canvas.put(2 + row, 1, "▸" if chosen else " ", Look.BOLD)
             canvas.put(2 + row, 3, kept.in_words, Look.REVERSED if chosen else Look.PLAIN, canvas.columns - 4)
             canvas.spot(Area(2 + row, 0, 1, canvas.columns), f"game {number}")
-        canvas.put(canvas.rows - 2, 1, self.message, room=canvas.columns - 2)
+        path = self._games[self._chosen].path if self._games else "No game is kept."
+        canvas.put(canvas.rows - 2, 1, self.message or path, room=canvas.columns - 2)
         if self._deleting:
             draw_bar(canvas, [("y", "delete it for good"), ("n", "keep it")])
         else:
-            draw_bar(
-                canvas, [("enter", "resume or review"), ("d", "delete"), ("up", "back"), ("down", "on"), ("q", "leave")]
-            )
+            goes_on = bool(self._games) and self._games[self._chosen].can_go_on
+            enter = "resume" if goes_on else "review"
+            draw_bar(canvas, [("enter", enter), ("d", "delete"), ("up", "newer"), ("down", "older"), ("q", "leave")])
 
     def heed(self, key: str) -> None:
         """Choose a game, or do something with it."""
@@ -47,30 +51,37 @@ class GamesView:
             self._deleting = False
             if key == "y":
                 self._delete()
-            return
-        step = {"down": 1, "j": 1, "up": -1, "k": -1, "page down": 10, "page up": -10}.get(key, 0)
-        if key.startswith("game "):
+        elif key.startswith("game "):
             number = int(key.removeprefix("game "))
             if number == self._chosen:
                 self.heed("enter")
             self._chosen = number
-        elif step:
-            self._chosen = max(0, min(self._chosen + step, len(self._games) - 1))
+        elif key in SCROLLING:
+            self._chosen = max(0, min(self._chosen + SCROLLING[key], len(self._games) - 1))
         elif key in ("q", "escape"):
             self._app.close(self)
         elif self._games and key in ("enter", "v", "r", " "):
-            self._open(self._games[self._chosen])
+            self._show()
         elif self._games and key == "d":
             self._deleting = True
-            self.message = f"Delete {self._games[self._chosen].path}?"
+            self.message = f"Delete {' '.join(self._games[self._chosen].in_words.split())}?"
+
+    def read_again(self) -> None:
+        """Read the list again, because a game was played meanwhile."""
+        self._games = list(self._kept())
+        self._chosen = max(0, min(self._chosen, len(self._games) - 1))
+
+    def _show(self) -> None:
+        try:
+            self._open(self._games[self._chosen])
+        except Ttt4Error as error:
+            self.message = sentence(str(error))
 
     def _delete(self) -> None:
-        kept = self._games[self._chosen]
         try:
-            os.unlink(kept.path)
+            os.unlink(self._games[self._chosen].path)
         except OSError as error:
             self.message = f"It cannot be deleted: {error.strerror or error}."
             return
-        del self._games[self._chosen]
-        self._chosen = max(0, min(self._chosen, len(self._games) - 1))
+        self.read_again()
         self.message = "Deleted."

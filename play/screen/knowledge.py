@@ -117,7 +117,9 @@ class Knowledge:
     def told(self, state: BoardState[Any]) -> str:
         """Return in words what is known of a state, and what its notes mean."""
         known = self.of(state)
-        if known is None or known.analysis.over:
+        if known is None:
+            return "Looking …" if self._rules.key(state) in self._asked else ""
+        if known.analysis.over:
             return ""
         analysis, wrong = known
         told = f"{analysis.to_move}: {analysis.verdict}."

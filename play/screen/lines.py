@@ -9,6 +9,9 @@ from play.screen.canvas import Area, Canvas, Look, button_width
 
 _WIDEST = 76
 
+SCROLLING = {"down": 1, "j": 1, "up": -1, "k": -1, "page down": 10, "page up": -10}
+"""By how much keys scroll."""
+
 
 def wrapped(text: str, columns: int) -> list[str]:
     """Return text in lines of at most so many columns; its own ends of lines stay."""
@@ -68,11 +71,10 @@ class Page:
 
     def heed(self, key: str) -> None:
         """Scroll, or close."""
-        step = {"down": 1, "j": 1, "up": -1, "k": -1, "page down": 10, "page up": -10}.get(key)
-        if step is None:
-            self._app.close(self)
+        if key in SCROLLING:
+            self._first = max(0, min(self._first + SCROLLING[key], self._last))
         else:
-            self._first = max(0, min(self._first + step, self._last))
+            self._app.close(self)
 
 
 class Ask:

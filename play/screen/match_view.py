@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from play.match import Match, MatchError
+from play.players.player import read_player
 from play.review import Review
 from play.screen.app import App
 from play.screen.board_view import BoardView
@@ -16,7 +17,7 @@ from play.screen.knowledge import Knowledge, Note
 from play.screen.opening import Opening
 from play.screen.side import GRAPH_ROWS, Listed, draw_graph, draw_moves, draw_players
 from play.sitting import Sitting
-from play.terminal.talk import in_sentences, review_lines, sentence
+from play.words import in_sentences, sentence, summary
 from solver.errors import Ttt4Error
 from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules, BoardState, captured_by
@@ -34,16 +35,20 @@ class MatchView(BoardView):
         """Show a sitting's match, and go on with it."""
         self._opening, self._evening = opening, evening
         self._showing = self._pointing = False
+        self._notice = ""
         self._take(app, sitting)
         super().__init__(app, self.rules.game)
         self._go_on()
 
     def listen(self, told: list[str]) -> None:
         """Show what was told already, and what is told from now on, by a sitting or as a warning."""
-        warnings.showwarning = lambda message, *where, **more: self.tell(str(message))
-        self.sitting.listen(self.tell)
-        if told:
-            self.message = " ".join(told)
+        warnings.showwarning = lambda message, *where, **more: self._take_notice(str(message))
+        self.sitting.listen(self._take_notice)
+        self._notice = " ".join(told)
+
+    def _take_notice(self, text: str) -> None:
+        """Show what nobody has asked for, before all else, until the next key."""
+        self._notice = text
 
     @property
     def match(self) -> Match[Any]:
@@ -62,6 +67,7 @@ class MatchView(BoardView):
 
     def heed(self, key: str) -> None:
         """Heed a key; what it cannot do is told in a sentence."""
+        self._notice = ""
         try:
             if key.startswith("ply "):
                 self._view(int(key.removeprefix("ply ")))
@@ -74,7 +80,9 @@ class MatchView(BoardView):
         """Make a move, from the position that is shown."""
         session = self.sitting.session
         if self._viewed is None and session.machine_to_move:
-            raise MatchError(f"it is {self.match.to_move}'s turn: {self._called(self.match.to_move or '')}")
+            raise MatchError(
+                self._stuck or f"it is {self.match.to_move}'s turn: {self._called(self.match.to_move or '')}"
+            )
         side = self.rules.to_move(self._state)
         if refusal := self.rules.refusal(self._state, cell):
             raise MatchError(refusal)
@@ -89,29 +97,32 @@ class MatchView(BoardView):
         """Begin a match of perhaps another game between perhaps other players."""
         old, opening = self.sitting, self._opening
 
-        def take(sitting: Sitting) -> None:
+        def take(begun: tuple[Sitting, str]) -> None:
+            sitting, self._notice = begun
+            self.app.left.callback(sitting.roster.close)
             self._take(self.app, sitting)
             self.take_game(self.rules.game)
             self.message = ""
-            self.app.ask(old.roster.__exit__, lambda _: None, self._fail)
+            self.app.ask(old.roster.close, lambda _: None, self._fail)
             self._go_on()
 
-        self._wait("The game begins …", lambda: opening.sitting(rules, names, self.tell), take)
+        self._wait("Beginning …", lambda: opening.sitting(rules, names, self._take_notice), take, lane="opening")
 
     def _take(self, app: App, sitting: Sitting) -> None:
         """Show another sitting."""
         self.sitting = sitting
         self.rules: BoardRules[Any] = sitting.rules  # type: ignore[assignment]  # the screen shows no other
         self._knowledge = Knowledge(app, sitting, self._fail)
-        self._of_before = sitting.match if sitting.match.outcome else None  # which is looked at, and not played
+        self._usual: str | None = None  # the opponent before the strongest one was called
         self._begin()
 
     def _begin(self) -> None:
-        """Forget what belonged to the position before this one."""
+        """Forget what belonged to the position before this one, and what is under way for it."""
+        self._turn = object()
         self._viewed: int | None = None
         self._lesson: int | None = None
         self._hinted: int | None = None
-        self._waiting = ""
+        self._waiting = self._stuck = ""
         self._knowledge.review = None
 
     def _view(self, ply: int) -> None:
@@ -136,40 +147,55 @@ class MatchView(BoardView):
         """Show what has changed, and go on."""
         self._begin()
         self.message = ""
+        if self.match.outcome:
+            people = self.sitting.people
+            self._evening.count(self.match, self.match.outcome.winner, next(iter(people)) if len(people) == 1 else None)
         self._go_on()
+
+    def _seated(self, told: str) -> None:
+        """Go on with other players."""
+        self._begin()
+        self.message = told
+        if self.sitting.session.machine_to_move:
+            self._let_reply()
 
     def _go_on(self) -> None:
         """Let a machine move if it is its turn; ask what is wanted of the position, and tell what has happened."""
-        first = self._showing and self.sitting.answers_quickly
-        if first:
+        if self._showing:
             self._ask_what_is_known()
         if self.match.outcome:
             self._announce_end()
         elif self.sitting.session.machine_to_move:
             self._let_reply()
-        elif not self.message:
+        else:
             turn = f"{self.match.to_move} to move." if len(self.sitting.people) > 1 else "Your turn."
             self.message = self._told_last() + turn
-        if self._showing and not first:
-            self._ask_what_is_known()
 
     def _let_reply(self) -> None:
-        """Let the machine to move choose, and make its move unless the match went on otherwise meanwhile."""
-        match, version, side = self.match, len(self.match), self.match.to_move or ""
-        sitting, watched = self.sitting, not self.sitting.people
+        """Let the machine to move choose, and then make its move."""
+        session, side = self.sitting.session, self.match.to_move or ""
+        roster, watched, think = self.sitting.roster, not self.sitting.people, session.thinking()
+        by_oracle = read_player(self.sitting.names[side]).kind in ("oracle", "first", "search")
 
         def choose() -> int:
             if watched:
-                sitting.roster.ready()  # else nobody would notice that they play weaker than they are until that is so
+                roster.ready()  # else nobody would notice that they play weaker than they are until that is so
                 time.sleep(WATCHED)
-            return sitting.session.choose()
+            return think()
 
         def reply(move: int) -> None:
-            if match is self.match and version == len(match):
-                self.sitting.session.play(side, move)
-                self._moved()
+            session.play(side, move)
+            self._moved()
 
-        self._wait(f"{side}, {self._called(side)}, is thinking …", choose, reply)
+        def fail(error: BaseException) -> None:
+            self._fail(error)
+            self._stuck = (
+                f"{self.sitting.names[side]} as {side}: {error}: u takes your move back, m chooses another opponent"
+            )
+            self.message = sentence(self._stuck)
+
+        lane = "oracle" if by_oracle else "player"  # what the oracle does for others waits until it has moved
+        self._wait(f"{side}, {self._called(side)}, is thinking …", choose, reply, fail, lane=lane, urgent=True)
 
     def _told_last(self) -> str:
         """Return the last move in words."""
@@ -184,45 +210,47 @@ class MatchView(BoardView):
         return told
 
     def _announce_end(self) -> None:
-        people, outcome = self.sitting.people, self.match.outcome
-        if self.match is not self._of_before:
-            person = next(iter(people)) if len(people) == 1 else None
-            self._evening.count(self.match, outcome and outcome.winner, person)
-        self.message = sentence(str(outcome))
+        self.message = sentence(str(self.match.outcome))
         if self.match.moves and self.sitting.answers_quickly:
             self._knowledge.ask_review(self._announce_review)
 
     def _announce_review(self, review: Review) -> None:
         lessons = len(review.lessons)
-        told = [sentence(str(self.match.outcome)), *list(review_lines(review))[lessons:]]
-        if lessons:
-            told.append(f"v steps through the {f'{lessons} moves' if lessons > 1 else 'move'} to learn from.")
-        self.message = " ".join(told)
+        steps = (
+            f"v steps through the {f'{lessons} moves' if lessons > 1 else 'move'} to learn from. " if lessons else ""
+        )
+        self.message = f"{sentence(str(self.match.outcome))} {steps}{' '.join(summary(review))}"
 
-    def _wait(self, told: str, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        """Do something in the background, and say so until it has ended."""
-        sitting = self.sitting
+    def _wait(
+        self, told: str, work: Callable[[], Any], then: Callable[[Any], None],
+        otherwise: Callable[[BaseException], None] | None = None, *, lane: str = "oracle", urgent: bool = False,
+    ) -> None:  # fmt: skip
+        """Do something in the background for the position as it is now, and say so until it has ended."""
+        turn = self._turn
         self._waiting = told
 
-        def take(result: Any) -> None:
-            self._waiting = ""
-            if sitting is self.sitting:
-                then(result)
+        def heeding(heed: Callable[[Any], None]) -> Callable[[Any], None]:
+            def take(result: Any) -> None:
+                if turn is self._turn:  # else the match has gone on, or others play it
+                    self._waiting = ""
+                    heed(result)
 
-        self.app.ask(work, take, self._fail)
+            return take
 
-    def _fail(self, error: BaseException) -> None:
-        """Tell what has gone wrong in the background."""
-        self._waiting = ""
-        if not isinstance(error, Ttt4Error):
-            raise error
-        self.tell(sentence(str(error)))
+        self.app.ask(work, heeding(then), heeding(otherwise or self._fail), lane=lane, urgent=urgent)
 
     # What is drawn
 
-    def header(self) -> str:
-        """Return the game, and the score of the evening."""
-        return " · ".join(filter(None, (self.rules.name, str(self._evening))))
+    def header(self, *, brief: bool) -> str:
+        """Return the game, whose turn it is if nothing else says so, and the score of the evening."""
+        turn = f"{self.match.to_move} to move" if brief and self.match.to_move else ""
+        name = self.rules.name.rpartition("/")[2]  # of a file's path, too, the name
+        return " · ".join(filter(None, (name, turn, str(self._evening))))
+
+    def status(self) -> str:
+        """Return what was told, and what is known of the position; while somebody is thinking, that."""
+        known = self._knowledge.told(self._state) if self._showing else ""
+        return " ".join(filter(None, (self._notice, self._waiting or f"{self.message} {known}")))
 
     def shown(self) -> Shown:
         """Return what is shown of the board."""
@@ -239,15 +267,6 @@ class MatchView(BoardView):
     def widest(self) -> int:
         """How wide notes are that have to fit into cells."""
         return max([len(text) for text, _ in self._notes().values()], default=0)
-
-    def draw(self, canvas: Canvas) -> None:
-        """Draw everything; while somebody is thinking, that is what the message says."""
-        said, told = self.message, self._knowledge.told(self._state) if self._showing else ""
-        self.message = self._waiting or f"{said} {told}"
-        try:
-            super().draw(canvas)
-        finally:
-            self.message = said
 
     def draw_side(self, canvas: Canvas, area: Area) -> None:
         """Draw the players, the value over the game, and the moves."""
@@ -278,8 +297,8 @@ class MatchView(BoardView):
         name = self.sitting.names[side]
         if name.strip() == "human":
             return "you" if len(self.sitting.people) == 1 else "a person"
-        kind, _, level = name.partition(":")
-        return f"{kind}, level {level}" if kind in ("oracle", "search") and level else name
+        kind, level = read_player(name)
+        return f"{kind}, level {level}" if kind in ("oracle", "search") else name
 
     def _notes(self) -> dict[int, Note]:
         return self._knowledge.notes(self._state) if self._showing else {}

@@ -7,11 +7,10 @@ from play.players.player import BEST_LEVEL, read_player
 from play.screen.app import App
 from play.screen.canvas import Area, Canvas, Look
 from play.screen.lines import Ask, draw_bar, framed
-from play.screen.opening import LEVEL
-from play.terminal.talk import sentence
+from play.screen.opening import LEVEL, board_rules
+from play.words import sentence
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
-from solver.games.registry import find_game
 from solver.games.rules import Rules
 
 GAMES = (
@@ -49,6 +48,8 @@ class Menu:
         levelled = kind in ("oracle", "search")
         self._opponent = kind if levelled or not others else others[0]
         self._level = level if levelled else LEVEL
+        self._other: str | None = None
+        """The row in which something else than what is offered is to be typed."""
 
     def draw(self, canvas: Canvas) -> None:
         """Draw the choices."""
@@ -70,8 +71,8 @@ class Menu:
             canvas.spot(Area(at, inside.column + 16, 1, end - inside.column - 13), f"more {row}")
         canvas.put(inside.row + len(_ROWS) + 2, inside.column, self._message, room=inside.columns)
         canvas.clear(Area(canvas.rows - 1, 0, 1, canvas.columns))
-        draw_bar(canvas, [("enter", "begin"), ("escape", "back"), ("up", "and"), ("down", "choose"), ("left", "and"),
-                          ("right", "change")])  # fmt: skip
+        enter = "type it" if _ROWS[self._row] == self._other else "begin"
+        draw_bar(canvas, [("enter", enter), ("escape", "back"), ("down", "next row"), ("right", "change")])
 
     def heed(self, key: str) -> None:
         """Choose a row, change its value, begin, or close."""
@@ -88,7 +89,7 @@ class Menu:
                 self._change(-1)
             elif key in ("right", "l") or word == "more":
                 self._change(1)
-            elif key in ("enter", " ") and _ROWS[self._row] in ("Game", "Opponent") and _OTHER in self._values():
+            elif key in ("enter", " ") and self._other:
                 self._ask()
             elif key in ("enter", " ") or key == f"row {len(_ROWS) - 1}":
                 self._app.close(self)
@@ -104,7 +105,9 @@ class Menu:
         level = str(self._level) if self._levelled else "none"
         if self._level == BEST_LEVEL and self._levelled:
             level += ", the best"
-        return self._rules.name, playing, self._opponent, level, ""
+        game = _OTHER if self._other == "Game" else self._rules.name
+        opponent = _OTHER if self._other == "Opponent" else self._opponent
+        return game, playing, opponent, level, ""
 
     @property
     def _levelled(self) -> bool:
@@ -130,16 +133,16 @@ class Menu:
             self._level = max(0, min(self._level + by, BEST_LEVEL))
 
     def _turn(self, offered: Sequence[str], now: str, by: int, take: Callable[[str], None]) -> None:
-        """Take the next of what is offered; behind the last, ask for something else."""
+        """Take the next of what is offered; behind the last, something else can be typed."""
         choices = [*offered, _OTHER] if now in offered else [now, *offered, _OTHER]
-        chosen = choices[(choices.index(now) + by) % len(choices)]
-        if chosen == _OTHER:
-            self._ask()
-        else:
+        at = choices.index(_OTHER if self._other == _ROWS[self._row] else now)
+        chosen = choices[(at + by) % len(choices)]
+        self._other = _ROWS[self._row] if chosen == _OTHER else None
+        if chosen != _OTHER:
             take(chosen)
 
     def _ask(self) -> None:
-        if _ROWS[self._row] == "Game":
+        if self._other == "Game":
             self._app.open(Ask(self._app, "Game (such as 5,5,4 or a file.toml): ", self._attempt(self._take_game)))
         else:
             self._app.open(
@@ -150,15 +153,14 @@ class Menu:
         def attempt(line: str) -> None:
             try:
                 take(line)
+                self._other = None
             except Ttt4Error as error:
                 self._message = sentence(str(error))
 
         return attempt
 
     def _take_game(self, name: str) -> None:
-        rules = find_game(name)
-        if not isinstance(rules, BoardRules):
-            raise Ttt4Error(f"{name} has no board: ttt4-play --plain plays it")
+        rules = board_rules(name)
         if type(rules) is not type(self._rules) or self._opponent == self._rules.game.opponent:
             self._opponent = rules.game.opponent
         self._rules = rules

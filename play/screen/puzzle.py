@@ -12,8 +12,7 @@ from play.screen.board_view import BoardView, Command
 from play.screen.boards import Shown
 from play.screen.canvas import SIDES, Area, Canvas, Look
 from play.screen.lines import wrapped
-from play.terminal.talk import sentence
-from solver.errors import Ttt4Error
+from play.words import sentence
 from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
@@ -27,7 +26,7 @@ def open_puzzle(app: App, oracle: Callable[[], Oracle], rules: BoardRules[Any], 
     game = lines_of(rules, "puzzles")
     seed = str(time.time_ns())
     wait(
-        "A puzzle is looked for …", lambda: make_puzzle(oracle(), seed),
+        "Looking for a puzzle …", lambda: make_puzzle(oracle(), seed),
         lambda puzzle: app.open(PuzzleView(app, oracle(), LineRules(game), puzzle)),
     )  # fmt: skip
 
@@ -61,7 +60,7 @@ class PuzzleView(BoardView):
             "escape": Command(self._close, "", ""),
         }
 
-    def header(self) -> str:
+    def header(self, *, brief: bool) -> str:
         """Return the game, and how many puzzles were solved."""
         return f"{self._rules.name} · puzzle {self._number} · {self._solved_count} solved at the first try"
 
@@ -75,6 +74,7 @@ class PuzzleView(BoardView):
 
     def _ask(self, move: str, word: str) -> None:
         puzzle = self._puzzle
+        self.message = "Looking …"
 
         def take(answer: Answer) -> None:
             if puzzle is self._puzzle:
@@ -96,7 +96,7 @@ class PuzzleView(BoardView):
         self._number += 1
         self._tried = 0
         seed = f"{self._seed} {self._number}"
-        self.message = "A puzzle is looked for …"
+        self.message = "Looking for a puzzle …"
         self.app.ask(lambda: make_puzzle(self._oracle, seed), self._take, self._fail)
 
     def _hint(self) -> None:
@@ -109,11 +109,6 @@ class PuzzleView(BoardView):
 
     def _close(self) -> None:
         self.app.close(self)
-
-    def _fail(self, error: BaseException) -> None:
-        if not isinstance(error, Ttt4Error):
-            raise error
-        self.tell(sentence(str(error)))
 
     def shown(self) -> Shown:
         """Return the puzzle's board and, after a move was tried, how the game goes on, by numbers."""

@@ -6,10 +6,11 @@ curses knows what each kind of terminal understands, sends only what has changed
 
 import curses
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import NamedTuple
 
 from play.screen.canvas import Canvas, Look
@@ -63,8 +64,8 @@ _ATTRIBUTES = {
 
 
 def can_show() -> bool:
-    """Tell whether this process has a terminal that is large enough and able to draw anywhere."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM", "dumb") == "dumb":
+    """Tell whether this process's terminal is large enough, and able to draw anywhere."""
+    if os.environ.get("TERM", "dumb") == "dumb":
         return False
     try:
         curses.setupterm()
@@ -79,7 +80,9 @@ class Terminal:
     """A terminal as one screen: a context manager that leaves it as it was."""
 
     def __enter__(self) -> "Terminal":
-        os.environ.setdefault("ESCDELAY", "25")  # milliseconds in which what follows Esc is one key with it
+        os.environ.setdefault("ESCDELAY", "100")  # milliseconds in which what follows Esc is one key with it
+        self._continued = False
+        self._before = signal.signal(signal.SIGCONT, self._continue)
         self._window = curses.initscr()
         try:
             self._prepare()
@@ -93,6 +96,7 @@ class Terminal:
 
     def close(self) -> None:
         """Give the terminal back."""
+        signal.signal(signal.SIGCONT, self._before)
         with suppress(curses.error):
             curses.mousemask(0)
             curses.endwin()
@@ -133,12 +137,21 @@ class Terminal:
         try:
             key = self._window.get_wch()
         except curses.error:
+            if self._continued:  # after Ctrl-Z: curses sets the terminal's modes when it is asked for a key again
+                self._continued = False
+                if (size := os.get_terminal_size())[0]:
+                    curses.resizeterm(size.lines, size.columns)
+                self.redraw()
+                return RESIZED
             return None if os.isatty(0) else GONE
         if key == curses.KEY_MOUSE:
             return _click()
         if isinstance(key, int):
             return _KEYS.get(key)
         return _CHARACTERS.get(key, key if key.isprintable() else None)
+
+    def _continue(self, number: int, frame: FrameType | None) -> None:
+        self._continued = True
 
     def _prepare(self) -> None:
         curses.noecho()

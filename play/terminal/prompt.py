@@ -7,6 +7,8 @@ player is thinking, and take that away again.
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import click
+
 from oracle.answers import Analysis
 from oracle.cli.drawing import legend, verdicts
 from oracle.cli.large import facts_of, is_large, legend_of, notes_of
@@ -18,13 +20,13 @@ from play.records.files import export_record
 from play.records.text import Record
 from play.review import Review
 from play.sitting import Sitting
-from play.terminal.asking import LEAVING, Leave, how_to_move, let_edit, read_line
-from play.terminal.talk import review_lines, say, say_wrapped, sentence, thinking, why_lines
+from play.terminal.asking import Leave, command_in, how_to_move, let_edit, not_understood, read_line
+from play.terminal.talk import review_lines, say, say_wrapped, thinking
+from play.words import reasons, sentence
 from solver.errors import Ttt4Error
 from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules, captured_by
 from solver.games.line_rules import LineRules
-from solver.text import shown
 
 MOST_LINES = 60
 """How many lines of a game `lines` lists without being asked for those of one cell."""
@@ -92,9 +94,8 @@ class Prompt:
             say("")
             raise
         finally:
-            if self.sitting.unfinished:
-                kept = "The game is kept: ttt4-play resume continues it."
-                say_wrapped(kept if self.sitting.path else "The game was not kept.")
+            if farewell := self.sitting.farewell:
+                say_wrapped(farewell)
 
     def _how_to_move(self) -> str:
         if isinstance(self.rules, BoardRules):
@@ -126,14 +127,11 @@ class Prompt:
 
     def _heed(self, line: str, side: str | None = None) -> None:
         """Do what a line says; it may be a move if `side` is to move."""
-        word, _, rest = line.partition(" ")
-        command = self._commands.get("quit" if word.lower() in LEAVING else word.lower())
         try:
-            if command:
-                if rest.strip() and word.lower() not in _WITH_WORDS:
-                    raise MatchError(f"{word.lower()} takes no words, such as {shown(rest.strip(), 24)}")
-                command[0](rest.strip())
-            elif word:
+            named = command_in(line, self._commands, _WITH_WORDS)
+            if named:
+                self._commands[named[0]][0](named[1])
+            elif line:
                 move = self._read_move(line)
                 if move is None:
                     return
@@ -155,14 +153,7 @@ class Prompt:
         try:
             return self.rules.read(line)
         except Ttt4Error as error:
-            from difflib import get_close_matches  # only now: most lines are right
-
-            word = line.split()[0].lower()
-            near = get_close_matches(word, self._commands, 1, 0.6) if word.isalpha() else []
-            if near:
-                say_wrapped(f"No command {shown(word, 24)}: did you mean {near[0]!r}?")
-            else:
-                say_wrapped(f"{sentence(str(error))} Or type help.")
+            say_wrapped(not_understood(line, self._commands, error))
             return None
 
     def _after_move(self) -> None:
@@ -227,9 +218,9 @@ class Prompt:
 
     def _why(self, rest: str) -> None:
         with thinking("the oracle"):
-            told = list(why_lines(self.sitting))
-        for line in told:
-            say(line)
+            told = list(reasons(self.sitting))
+        for text in told:
+            say(text if "\n" in text else click.wrap_text(text, 79, "", "   "))
 
     def _lines(self, rest: str) -> None:
         game = lines_of(self.rules, "lines to list")

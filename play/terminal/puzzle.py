@@ -8,7 +8,8 @@ from oracle.oracle import Oracle
 from play.picture import picture
 from play.puzzles import MOST_STARS, Answer, Puzzle, answer_to, hint_of
 from play.terminal.asking import LEAVING, Leave, how_to_move, let_edit, read_line
-from play.terminal.talk import say, say_wrapped, sentence, thinking
+from play.terminal.talk import say, say_wrapped, thinking
+from play.words import sentence
 from solver.errors import Ttt4Error
 from solver.games.line_rules import LineRules
 from solver.games.lines import lines_only

@@ -140,7 +140,8 @@ def _connected(address: str) -> Any:
         import distributed
     except ImportError as error:
         raise ScratchError("a cluster takes dask, which is not installed: pip install 'ttt4[cluster]'") from error
-    for name in ["distributed", *(name for name in logging.root.manager.loggerDict if name.startswith("distributed."))]:
+    known = (name for name in logging.root.manager.loggerDict if name.startswith(("distributed.", "tornado")))
+    for name in ["distributed", *known]:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     dask: Any = distributed
     found: SimpleQueue[Any] = SimpleQueue()

@@ -131,7 +131,7 @@ def test_the_opponent_is_made_better_or_worse(show: Show, store3: Path) -> None:
         screen.press(key)
         screen.until(f"O is oracle, level {level} from now on.", f"O oracle, level {level}")
     screen.press("!")
-    screen.until("O is oracle from now on.")
+    screen.until("O is oracle, level 10 from now on.")
     screen.press("!")
     screen.until("O is oracle, level 8 from now on.")
     for _ in range(9):

@@ -18,7 +18,7 @@ def listed(show: Show, store3: Path, games: Path) -> Screen:
     for age, path in enumerate((ongoing, games / "won.txt", games / "damaged.txt")):
         os.utime(path, (1e9 - age, 1e9 - age))
     screen = show("games", "--store", store3)
-    screen.until("Kept games: 3", "2 plies", "5 plies", "cannot be read", "Enter resume or review")
+    screen.until("Kept games: 3", "2 plies", "5 plies", "cannot be read", "Enter resume")
     return screen
 
 
@@ -34,9 +34,10 @@ def test_a_game_is_resumed_from_the_list_and_left_to_it(listed: Screen, games: P
     listed.press(*"c3")
     listed.until("X played c3.")
     listed.press("q")
-    listed.until("Kept games: 3")
+    listed.until("Kept games: 3", "3 plies")
     listed.press("q")
     assert listed.ended() == 0
+    assert "The game is kept" in listed.text
     assert any("c3" in path.read_text() for path in games.iterdir() if path.name not in ("won.txt", "damaged.txt"))
     assert listed.modes == listed.before
 
@@ -59,9 +60,9 @@ def test_a_game_that_cannot_be_read_says_why(listed: Screen) -> None:
 def test_a_game_is_deleted_after_y_and_not_after_anything_else(listed: Screen, games: Path) -> None:
     for key in ("n", ENTER, ESCAPE, "q", "d"):
         listed.press("down", "d")
-        listed.until(f"Delete {games / 'won.txt'}?"[:70], "y delete it for good")
+        listed.until("Delete 2001-09-09", "3,3,3 X human, O human 5 plies 1-0?", "y delete it for good")
         listed.press(key)
-        listed.until("Enter resume or review", without=["y delete"])
+        listed.until("Enter review", without=["y delete"])
         listed.press("up")
         assert len(list(games.iterdir())) == 3
     listed.press("down", "d", "y")
@@ -85,7 +86,7 @@ def test_a_click_chooses_a_game_and_another_opens_it(listed: Screen) -> None:
     listed.click_on("d delete")
     listed.until("y delete it for good")
     listed.click_on("n keep it")
-    listed.until("Enter resume or review")
+    listed.until("Enter review")
     listed.click_on("q leave")
     assert listed.ended() == 0
 

@@ -23,12 +23,10 @@ def choose(menu: Screen, row: int, *keys: str) -> None:
 
 def test_every_game_that_is_offered_can_be_chosen(menu: Screen) -> None:
     choose(menu, 0)
-    for game in [*GAMES[1:], "another"]:
+    for game in [*GAMES[1:], "another …", *GAMES[:2]]:
         menu.press("right")
-        menu.until(f"← {game} →" if game != "another" else "Game (such as 5,5,4 or a file.toml):")
-    menu.press(ESCAPE)
-    menu.until("← duel →")
-    for game in GAMES[-2::-1]:
+        menu.until(f"← {game} →")
+    for game in [GAMES[0], "another …", *GAMES[::-1]]:
         menu.press("left")
         menu.until(f"← {game} →")
 
@@ -96,6 +94,8 @@ def test_another_game_is_typed_in(menu: Screen) -> None:
     Path("corners3.toml").write_text('about = "Corners."\nboard = ["...", "...", "..."]\nlines = ["a1 c1 a3"]\n')
     for game, cells in (("2,3,2", 6), ("corners3.toml", 9)):
         choose(menu, 0, *["left"] * (GAMES.index("4,4,4") + 1))
+        menu.until("← another … →", "Enter type it")
+        menu.press(ENTER)
         menu.until("Game (such as")
         menu.press(*game, ENTER)
         menu.until("A new game", without=["(such as", "← 4,4,4 →"])
@@ -118,16 +118,18 @@ def test_another_game_is_typed_in(menu: Screen) -> None:
     ],
 )  # fmt: skip
 def test_what_does_not_exist_is_refused_in_the_menu(row: int, typed: str, told: str, menu: Screen) -> None:
-    choose(menu, row, "left")
+    choose(menu, row, "left", ENTER)
     menu.until("(such as")
     menu.press(*typed, ENTER)
-    menu.until(told, "A new game", "← 4,4,4 →", "← oracle →")
+    menu.until(told, "A new game", "← another … →")
+    menu.press("right")
+    menu.until("← 4,4,4 →", "← oracle →")
     menu.press(ESCAPE)
     menu.until("Your turn.", without=["A new game"])
 
 
 def test_a_player_that_the_game_does_not_have_is_refused_when_it_begins(menu: Screen) -> None:
-    choose(menu, 2, "left")
+    choose(menu, 2, "left", ENTER)
     menu.press(*"priority", ENTER)
     menu.until("← priority →")
     menu.press(ENTER)
@@ -137,7 +139,7 @@ def test_a_player_that_the_game_does_not_have_is_refused_when_it_begins(menu: Sc
 
 
 def test_a_player_is_typed_in(menu: Screen) -> None:
-    choose(menu, 0, "right", "down", "down", "left")
+    choose(menu, 0, "right", "down", "down", "left", ENTER)
     menu.press(*"oracle:7", ENTER)
     menu.until("← oracle →", "← 7 →")
     menu.press(ENTER)

@@ -69,7 +69,9 @@ def test_words_of_the_prompt_do_what_they_do_there(line: str, told: str, screen:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("nonsense", "No cell 'nonsense' on a 3,3,3 board"), ("level", "No cell 'level'"),
+        ("undo 3", "Undo takes no words, such as '3'."), ("save", "No file named: save FILE."),
+        ("restrat", "No command 'restrat': did you mean 'restart'?"),
+        ("nonsense", "No cell 'nonsense' on a 3,3,3 board"), ("level", "No level '': choose 0 to 10."),
         ("level 11", "No level '11': choose 0 to 10."), ("level x", "No level 'x': choose 0 to 10."),
         ("game nonsense", "No game 'nonsense'"), ("game 9,9", "Cannot read game '9,9'"),
         ("game 3,3,3,misere", "No store at"), ("save /no/such/folder", "Cannot write"),
@@ -88,7 +90,7 @@ def test_what_cannot_be_done_costs_a_sentence(line: str, told: str, screen: Scre
 def test_an_own_game_is_not_loaded_from_the_screen(screen: Screen, home: Path) -> None:
     Path("nim.py").write_text((Path(__file__).parents[1] / "nim.py").read_text())
     say(screen, "game nim:Nim")
-    screen.until("Nim has no board; ttt4-play --plain --game nim:Nim plays it.")
+    screen.until("Nim has no board: ttt4-play --plain --game nim:Nim plays it.")
 
 
 def test_a_line_is_edited_and_given_up(screen: Screen) -> None:

@@ -1,0 +1,137 @@
+"""Keys while a machine thinks, players of one's own that fail or talk, and notices that nobody has asked for."""
+
+from pathlib import Path
+
+import pytest
+from screens import ENTER, Screen, Show
+from sessions import THREE
+
+PLAYERS = '''
+import os, time
+
+class Player:
+    def __init__(self, rules, seed):
+        self.rules = rules
+
+class Waiting(Player):
+    """Answers when there is a file `go`."""
+
+    def choose(self, state):
+        while not os.path.exists("go"):
+            time.sleep(0.01)
+        return self.rules.legal(state)[0]
+
+class Raising(Player):
+    def choose(self, state):
+        raise ValueError("boom")
+
+class Talking(Player):
+    def choose(self, state):
+        print("I take the last one.")
+        return self.rules.legal(state)[-1]
+'''
+
+
+@pytest.fixture
+def waiting(show: Show, store3: Path) -> Screen:
+    """A game in which X has claimed b2, and O thinks."""
+    Path("slow.py").write_text(PLAYERS)
+    screen = show(*THREE, "--o", "slow:Waiting", "--store", store3)
+    screen.until("Your turn.")
+    screen.press(ENTER)
+    screen.until("O, slow:Waiting, is thinking …")
+    return screen
+
+
+def test_whoever_resigns_while_the_other_thinks_has_lost(waiting: Screen) -> None:
+    waiting.press("x")
+    waiting.until("O has won: X resigned.", "0 won, 1 lost, 0 drawn")
+    Path("go").touch()
+    waiting.asleep()
+    assert waiting.marks() == {"b2": "X"}
+
+
+def test_a_reply_that_comes_after_an_undo_is_dropped_and_so_is_its_error(waiting: Screen) -> None:
+    waiting.press("u")
+    waiting.until("Your turn.", without=["thinking"])
+    waiting.press(*"a1")
+    waiting.until("is thinking …")
+    Path("go").touch()
+    waiting.until("O played b1. Your turn.")
+    waiting.asleep()
+    assert waiting.marks() == {"a1": "X", "b1": "O"}
+
+
+def test_whoever_changes_sides_while_the_other_thinks_moves_himself(waiting: Screen) -> None:
+    waiting.press("z")
+    waiting.until("You have changed sides.", "X slow:Waiting", "O you", without=["thinking"])
+    Path("go").touch()
+    waiting.asleep()
+    assert waiting.marks() == {"b2": "X"}
+    waiting.press(*"c3")
+    waiting.until("X played a1. Your turn.")
+
+
+def test_while_another_player_thinks_the_oracle_answers(waiting: Screen) -> None:
+    waiting.press("s", "t")
+    waiting.until("The oracle would play a1")
+    Path("go").touch()
+    waiting.until("O played a1. Your turn.")
+
+
+def test_another_game_begins_though_a_player_is_still_thinking(waiting: Screen) -> None:
+    waiting.press(":", *"game 3,3,3", ENTER)
+    waiting.until("Your turn.", without=["thinking", "1. X b2"])
+    assert waiting.marks() == {}
+
+
+def test_a_player_that_fails_is_named_with_what_helps(show: Show, store3: Path) -> None:
+    Path("slow.py").write_text(PLAYERS)
+    screen = show(*THREE, "--o", "slow:Raising", "--store", store3)
+    screen.until("Your turn.")
+    screen.press(ENTER)
+    told = "Slow:Raising as O: ValueError: boom: u takes your move back, m chooses another opponent."
+    screen.until(told)
+    screen.press(*"a1")
+    screen.until(told)
+    screen.press("!")
+    screen.until("O oracle, level 10", "1. X b2 O ", "Your turn.")
+
+
+def test_what_a_player_prints_comes_when_the_screen_is_gone(show: Show, store3: Path) -> None:
+    Path("slow.py").write_text(PLAYERS)
+    screen = show(*THREE, "--o", "slow:Talking", "--store", store3)
+    screen.until("Your turn.")
+    screen.press(ENTER)
+    screen.until("O played c3. Your turn.", without=["I take"])
+    screen.press("q")
+    assert screen.ended() == 0
+    assert "I take the last one." in screen.text
+
+
+def test_where_games_cannot_be_kept_that_is_said_at_the_first_move(show: Show, store3: Path, home: Path) -> None:
+    (home / "state").write_text("")
+    screen = show(*THREE, "--o", "first", "--store", store3)
+    screen.until("Your turn.")
+    screen.press(ENTER)
+    screen.until("Games cannot be kept: Not a directory. Save this one elsewhere: save FILE. O played a1.")
+    screen.press(*"c3")
+    screen.until("O played", without=["Games cannot be kept"])
+
+
+def test_the_score_counts_a_game_for_whoever_sat_there_when_it_ended(show: Show, store3: Path) -> None:
+    screen = show(*THREE, "--o", "first", "--store", store3)
+    screen.until("Your turn.")
+    screen.press("x")
+    screen.until("0 won, 1 lost, 0 drawn")
+    screen.press("z")
+    screen.until("You have changed sides.", "0 won, 1 lost, 0 drawn")
+
+
+def test_after_the_strongest_opponent_the_one_before_comes_back(show: Show, store3: Path) -> None:
+    screen = show(*THREE, "--level", 10, "--store", store3)
+    screen.until("O oracle, level 10")
+    screen.press("!")
+    screen.until("O is oracle, level 4 from now on.")
+    screen.press("!", "!")
+    screen.until("O is oracle, level 4 from now on.")
