@@ -36,7 +36,7 @@ class Session:
     """`ttt4-play` on a terminal of its own, 80 columns wide, at a prompt."""
 
     def __init__(self, *arguments: object, **env: str) -> None:
-        if arguments[:1] not in (("replay",), ("puzzle",)):
+        if not arguments or str(arguments[0]).startswith("-") or arguments[0] in ("resume", "games"):
             arguments = *arguments, "--plain"
         self.child, self.terminal = pty.fork()
         if not self.child:

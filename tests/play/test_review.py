@@ -15,7 +15,7 @@ from play.graded import UNKNOWN, Graded, led_to
 from play.judged import KEPT_WIN
 from play.match import Match
 from play.review import Review, review_match
-from play.terminal.talk import explained, review_lines
+from play.terminal.talk import review_lines
 from solver.games.line_rules import LineRules, LineState
 from solver.games.notation import parse_game
 from solver.games.rules import set_up
@@ -271,7 +271,8 @@ def test_a_match_without_a_change_has_no_turning_point_to_tell() -> None:
 
 def test_a_graded_move_is_told_within_79_columns_with_at_most_six_better_ones() -> None:
     better = ("a1", "b1", "c1", "d1", "a2", "b2", "c2")
-    text = explained(Graded(3, "X", "d4", DRAW_LOST, 0, -5, "O wins in 4 moves (8 plies)", better))
+    move = Graded(3, "X", "d4", DRAW_LOST, 0, -5, "O wins in 4 moves (8 plies)", better)
+    text = next(review_lines(Review((move,), None, True)))
     assert " ".join(text.split()) == (
         "2. X d4: turned a draw into a loss, O wins in 4 moves (8 plies). "
         "a1, b1, c1, d1, a2, b2 ... would have been better."
