@@ -176,9 +176,10 @@ class Screen:
         self.wait(lambda: text in self.text)
         self.click(*self.find(text))
 
-    def resize(self, rows: int, columns: int) -> None:
+    def resize(self, rows: int, columns: int, *, while_stopped: bool = False) -> None:
         """Give the terminal another size; whatever it shows is garbled until it is drawn again."""
-        self.asleep()
+        if not while_stopped:
+            self.asleep()
         self._emulator.resize(rows, columns)
         self._set_size(rows, columns)  # which sends SIGWINCH
 

@@ -1,7 +1,7 @@
 """The terminal: full screen by curses, keys and clicks in, canvases out, and everything as it was at the end.
 
-curses knows what each kind of terminal understands, sends only what has changed, heeds Ctrl-Z and a new size, and takes
-5 ms to load.
+curses knows what each kind of terminal understands, sends only what has changed, heeds a new size, and takes 5 ms to
+load.
 """
 
 import curses
@@ -82,7 +82,8 @@ class Terminal:
     def __enter__(self) -> "Terminal":
         os.environ.setdefault("ESCDELAY", "100")  # milliseconds in which what follows Esc is one key with it
         self._continued = False
-        self._before = signal.signal(signal.SIGCONT, self._continue)
+        if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:  # else whoever has started this wants no stop
+            signal.signal(signal.SIGTSTP, self._stop)
         self._window = curses.initscr()
         try:
             self._prepare()
@@ -96,7 +97,8 @@ class Terminal:
 
     def close(self) -> None:
         """Give the terminal back."""
-        signal.signal(signal.SIGCONT, self._before)
+        if signal.getsignal(signal.SIGTSTP) == self._stop:
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         with suppress(curses.error):
             curses.mousemask(0)
             curses.endwin()
@@ -137,7 +139,7 @@ class Terminal:
         try:
             key = self._window.get_wch()
         except curses.error:
-            if self._continued:  # after Ctrl-Z: curses sets the terminal's modes when it is asked for a key again
+            if self._continued:
                 self._continued = False
                 if (size := os.get_terminal_size())[0]:
                     curses.resizeterm(size.lines, size.columns)
@@ -150,7 +152,15 @@ class Terminal:
             return _KEYS.get(key)
         return _CHARACTERS.get(key, key if key.isprintable() else None)
 
-    def _continue(self, number: int, frame: FrameType | None) -> None:
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        """Give the terminal back until the process goes on.
+
+        curses would do so by itself, but then go on waiting for a key without having set the terminal's modes again.
+        """
+        curses.endwin()
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, self._stop)
         self._continued = True
 
     def _prepare(self) -> None:

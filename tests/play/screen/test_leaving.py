@@ -125,6 +125,8 @@ def test_while_it_is_stopped_the_terminal_is_as_before_and_then_all_is_drawn_aga
     screen.signal(signal.SIGCONT)
     screen.wait(lambda: screen.text == text)
     screen.wait(lambda: screen.modes == during)
+    screen.press("down")
+    screen.wait(lambda: screen.cursor() == "a2")
     screen.press(*"c3")
     screen.until("X played c3.")
     row, column = screen.centers()["a3"]
@@ -132,6 +134,17 @@ def test_while_it_is_stopped_the_terminal_is_as_before_and_then_all_is_drawn_aga
     screen.until("O played a3.")
     leave(screen, "q")
     assert kept(games) == ["b2", "a1", "c3", "a3"]
+
+
+def test_a_window_that_has_another_size_after_a_stop_is_filled(show: Show, store3: Path) -> None:
+    screen = show(*THREE, *HUMANS, "--store", store3)
+    begun(screen, "b2", "a1")
+    screen.press("\x1a")
+    screen.stopped()
+    screen.resize(15, 40, while_stopped=True)
+    screen.signal(signal.SIGCONT)
+    screen.until("X to move.", "Enter play")
+    assert screen.marks() == {"b2": "X", "a1": "O"}
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
