@@ -77,31 +77,18 @@ def fit(game: BoardGame[Any], rows: int, columns: int, widest: int = 0) -> Fit:
 
 def draw_board(canvas: Canvas, area: Area, game: BoardGame[Any], how: Fit, shown: Shown) -> None:
     """Draw a board in an area: if it is larger, the part that has the cursor."""
-    step_rows, step_columns = how.rows + how.lines, how.columns + how.lines
-    seen_rows = _seen(game.rows, (area.rows - 1 - how.lines) // step_rows, _square(game, shown.cursor)[0])
-    seen_columns = _seen(
-        game.columns, (area.columns - MARGIN - how.lines) // step_columns, _square(game, shown.cursor)[1]
-    )
-    top, left = area.row + 1, area.column + MARGIN
-    for column in seen_columns:
-        name = column_name(column)
-        at = left + (column - seen_columns.start) * step_columns + how.lines
-        canvas.put(area.row, at + (how.columns - len(name) + 1) // 2, name, Look.DIM)
-    for row in seen_rows:
-        at = top + (row - seen_rows.start) * step_rows + how.lines + (how.rows - 1) // 2
-        canvas.put(at, area.column, f"{row + 1:>{MARGIN - 1}}", Look.DIM)
-    inside = _Inside(canvas, top, left, how, seen_rows, seen_columns)
+    row, column = divmod(game.squares[shown.cursor], game.columns) if shown.cursor is not None else (0, 0)
+    rows = _seen(game.rows, (area.rows - 1 - how.lines) // (how.rows + how.lines), row)
+    columns = _seen(game.columns, (area.columns - MARGIN - how.lines) // (how.columns + how.lines), column)
+    inside = _Inside(canvas, area.row + 1, area.column + MARGIN, how, rows, columns)
+    inside.draw_names(area)
     if how.lines:
         inside.draw_lines(game)
-    for row in seen_rows:
-        for column in seen_columns:
+    for row in rows:
+        for column in columns:
             cell = game.cells_by_square.get(row * game.columns + column)
             if cell is not None:
                 inside.draw_cell(game, row, column, cell, shown)
-
-
-def _square(game: BoardGame[Any], cell: int | None) -> tuple[int, int]:
-    return divmod(game.squares[cell], game.columns) if cell is not None else (0, 0)
 
 
 def _seen(count: int, room: int, around: int) -> range:
@@ -129,6 +116,15 @@ class _Inside(NamedTuple):
             self.left + (column - self.columns.start) * (how.columns + how.lines) + how.lines,
             how.rows, how.columns,
         )  # fmt: skip
+
+    def draw_names(self, area: Area) -> None:
+        """Write the names of the columns above them, and those of the rows beside them."""
+        for column in self.columns:
+            name, place = column_name(column), self.place(self.rows.start, column)
+            self.canvas.put(area.row, place.column + (place.columns - len(name) + 1) // 2, name, Look.DIM)
+        for row in self.rows:
+            place = self.place(row, self.columns.start)
+            self.canvas.put(place.row + (place.rows - 1) // 2, area.column, f"{row + 1:>{MARGIN - 1}}", Look.DIM)
 
     def draw_lines(self, game: BoardGame[Any]) -> None:
         """Draw the lines around all cells that are seen; holes have none of their own."""

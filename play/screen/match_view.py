@@ -3,10 +3,12 @@
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from play.match import Match, MatchError
 from play.players.player import read_player
+from play.players.roster import Roster
 from play.review import Review
 from play.screen.app import App
 from play.screen.board_view import BoardView
@@ -174,14 +176,7 @@ class MatchView(BoardView):
     def _let_reply(self) -> None:
         """Let the machine to move choose, and then make its move."""
         session, side = self.sitting.session, self.match.to_move or ""
-        roster, watched, think = self.sitting.roster, not self.sitting.people, session.thinking()
-        by_oracle = read_player(self.sitting.names[side]).kind in ("oracle", "first", "search")
-
-        def choose() -> int:
-            if watched:
-                roster.ready()  # else nobody would notice that they play weaker than they are until that is so
-                time.sleep(WATCHED)
-            return think()
+        name, think = self.sitting.names[side], session.thinking()
 
         def reply(move: int) -> None:
             session.play(side, move)
@@ -189,12 +184,12 @@ class MatchView(BoardView):
 
         def fail(error: BaseException) -> None:
             self._fail(error)
-            self._stuck = (
-                f"{self.sitting.names[side]} as {side}: {error}: u takes your move back, m chooses another opponent"
-            )
+            self._stuck = f"{name} as {side}: {error}: u takes your move back, m chooses another opponent"
             self.message = sentence(self._stuck)
 
-        lane = "oracle" if by_oracle else "player"  # what the oracle does for others waits until it has moved
+        choose = think if self.sitting.people else partial(_choose_watched, self.sitting.roster, think)
+        # What the oracle does for others waits until it has moved.
+        lane = "oracle" if read_player(name).kind in ("oracle", "first", "search") else "player"
         self._wait(f"{side}, {self._called(side)}, is thinking …", choose, reply, fail, lane=lane, urgent=True)
 
     def _told_last(self) -> str:
@@ -311,3 +306,10 @@ class MatchView(BoardView):
         if self._lesson is not None and (lesson := self._knowledge.lesson(self._at)):
             pointed |= {self.game.cell(name) for name in lesson.better}
         return pointed
+
+
+def _choose_watched(roster: Roster, think: Callable[[], int]) -> int:
+    """Return what a machine chooses where nobody plays but machines."""
+    roster.ready()  # else nobody would notice that they play weaker than they are until that is so
+    time.sleep(WATCHED)
+    return think()

@@ -20,6 +20,9 @@ GAMES = (
 """The games that are offered; any other can be typed."""
 
 _PLAYING = ("first", "second", "both sides", "none: watch")
+_PEOPLE = ((True, False), (False, True), (True, True), (False, False))
+"""Which sides people play in each case."""
+
 _OTHER = "another …"
 _ROWS = ("Game", "You play", "Opponent", "Level", "Begin")
 
@@ -41,38 +44,40 @@ class Menu:
         self._rules: BoardRules[Any] = rules
         self._message = ""
         self._row = len(_ROWS) - 1
-        people = [name.strip() == "human" for name in names.values()]
-        self._playing = _PLAYING[{(True, True): 2, (False, False): 3, (False, True): 1}.get((people[0], people[1]), 0)]
-        others = [name for name in names.values() if name.strip() != "human"]
-        kind, level = read_player(others[0]) if others else (rules.game.opponent, LEVEL)
-        levelled = kind in ("oracle", "search")
-        self._opponent = kind if levelled or not others else others[0]
-        self._level = level if levelled else LEVEL
+        people = tuple(name.strip() == "human" for name in names.values())
+        self._playing = _PLAYING[_PEOPLE.index(people)]
+        self._opponent, self._level = rules.game.opponent, LEVEL
         self._other: str | None = None
         """The row in which something else than what is offered is to be typed."""
+        for name in names.values():
+            if name.strip() != "human":
+                self._take_opponent(name)
 
     def draw(self, canvas: Canvas) -> None:
         """Draw the choices."""
         inside = framed(canvas, len(_ROWS) + 3, 52, "A new game")
         for row, (name, value) in enumerate(zip(_ROWS, self._values(), strict=True)):
-            chosen = row == self._row
-            look = Look.BOLD if chosen else Look.PLAIN
-            at = inside.row + row + (row == len(_ROWS) - 1)
-            canvas.put(at, inside.column, "▸" if chosen else " ", Look.BOLD)
-            canvas.spot(Area(at, inside.column, 1, inside.columns), f"row {row}")
-            if not value:
-                canvas.put(at, inside.column + 2, name, look | (Look.REVERSED if chosen else Look(0)))
-                continue
-            canvas.put(at, inside.column + 2, name, look)
-            canvas.put(at, inside.column + 14, "←", Look.DIM)
-            end = canvas.put(at, inside.column + 16, value, look, inside.columns - 20)
-            canvas.put(at, end + 1, "→", Look.DIM)
-            canvas.spot(Area(at, inside.column + 13, 1, 3), f"less {row}")
-            canvas.spot(Area(at, inside.column + 16, 1, end - inside.column - 13), f"more {row}")
+            self._draw_row(canvas, inside, row, name, value)
         canvas.put(inside.row + len(_ROWS) + 2, inside.column, self._message, room=inside.columns)
         canvas.clear(Area(canvas.rows - 1, 0, 1, canvas.columns))
         enter = "type it" if _ROWS[self._row] == self._other else "begin"
         draw_bar(canvas, [("enter", enter), ("escape", "back"), ("down", "next row"), ("right", "change")])
+
+    def _draw_row(self, canvas: Canvas, inside: Area, row: int, name: str, value: str) -> None:
+        """Draw a row, which can be clicked, and the arrows that change its value."""
+        chosen, at = row == self._row, inside.row + row + (row == len(_ROWS) - 1)
+        look = Look.BOLD if chosen else Look.PLAIN
+        canvas.put(at, inside.column, "▸" if chosen else " ", Look.BOLD)
+        canvas.spot(Area(at, inside.column, 1, inside.columns), f"row {row}")
+        if not value:
+            canvas.put(at, inside.column + 2, name, look | (Look.REVERSED if chosen else Look(0)))
+            return
+        canvas.put(at, inside.column + 2, name, look)
+        canvas.put(at, inside.column + 14, "←", Look.DIM)
+        end = canvas.put(at, inside.column + 16, value, look, inside.columns - 20)
+        canvas.put(at, end + 1, "→", Look.DIM)
+        canvas.spot(Area(at, inside.column + 13, 1, 3), f"less {row}")
+        canvas.spot(Area(at, inside.column + 16, 1, end - inside.column - 13), f"more {row}")
 
     def heed(self, key: str) -> None:
         """Choose a row, change its value, begin, or close."""

@@ -49,23 +49,19 @@ def draw_graph(
 
 def draw_moves(canvas: Canvas, area: Area, moves: Sequence[Listed], at: int) -> None:
     """List the moves, two a row, with the one before the position that is shown; a click goes there."""
-    rows: list[tuple[int, int]] = []
-    for ply, _ in enumerate(moves):
-        if rows and ply % 2:
-            rows[-1] = rows[-1][0], ply
-        else:
-            rows.append((ply, ply))
-    current = max(0, at - 1) // 2
-    first = max(0, min(current - area.rows // 2, len(rows) - area.rows))
+    count = (len(moves) + 1) // 2
+    first = max(0, min(max(0, at - 1) // 2 - area.rows // 2, count - area.rows))
     width = max([6, *(len(move.side + move.text + move.sign) + 3 for move in moves)])
-    for row, (start, stop) in enumerate(rows[first : first + area.rows]):
-        column = area.column
-        canvas.put(area.row + row, column, f"{first + row + 1:>3}.", Look.DIM)
-        column += 5
-        for ply in range(start, stop + 1):
-            move = moves[ply]
-            end = canvas.put(area.row + row, column, move.side, SIDES.get(move.side, Look.BOLD))
-            look = (Look.LOSS | Look.BOLD if move.sign else Look.PLAIN) | (Look.REVERSED if ply + 1 == at else Look(0))
-            canvas.put(area.row + row, end + 1, move.text + move.sign, look)
-            canvas.spot(Area(area.row + row, column, 1, width), f"ply {ply + 1}")
-            column += width
+    for number in range(first, min(count, first + area.rows)):
+        row = area.row + number - first
+        canvas.put(row, area.column, f"{number + 1:>3}.", Look.DIM)
+        for ply in range(2 * number, min(2 * number + 2, len(moves))):
+            column = area.column + 5 + ply % 2 * width
+            _draw_move(canvas, row, column, moves[ply], is_current=ply + 1 == at)
+            canvas.spot(Area(row, column, 1, width), f"ply {ply + 1}")
+
+
+def _draw_move(canvas: Canvas, row: int, column: int, move: Listed, *, is_current: bool) -> None:
+    end = canvas.put(row, column, move.side, SIDES.get(move.side, Look.BOLD))
+    look = Look.LOSS | Look.BOLD if move.sign else Look.PLAIN
+    canvas.put(row, end + 1, move.text + move.sign, look | (Look.REVERSED if is_current else Look(0)))

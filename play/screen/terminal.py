@@ -175,16 +175,7 @@ class Terminal:
         self._plain = encodings != {"utf8"}  # curses has the locale's, and Python perhaps another one
         self._known = _CONSOLE if os.environ.get("TERM", "").startswith("linux") else {}
         self._attributes: dict[Look, int] = {}
-        self._pairs: dict[Look, int] = {}
-        if not os.environ.get("NO_COLOR") and curses.has_colors():
-            curses.start_color()
-            background = curses.COLOR_BLACK
-            with suppress(curses.error):
-                curses.use_default_colors()
-                background = -1
-            for number, (look, (bright, plain)) in enumerate(_COLOURS.items(), 1):
-                curses.init_pair(number, bright if curses.COLORS >= 16 else plain, background)
-                self._pairs[look] = curses.color_pair(number)
+        self._pairs = _pairs() if not os.environ.get("NO_COLOR") and curses.has_colors() else {}
 
     def _written(self, text: str) -> str:
         """Return text in characters that this terminal has."""
@@ -198,6 +189,18 @@ class Terminal:
             for part in look:
                 self._attributes[look] |= _ATTRIBUTES.get(part) or self._pairs.get(part, 0)
         return self._attributes[look]
+
+
+def _pairs() -> dict[Look, int]:
+    """Return the attributes of looks that have a colour."""
+    curses.start_color()
+    background = curses.COLOR_BLACK
+    with suppress(curses.error):
+        curses.use_default_colors()
+        background = -1
+    for number, (bright, plain) in enumerate(_COLOURS.values(), 1):
+        curses.init_pair(number, bright if curses.COLORS >= 16 else plain, background)
+    return {look: curses.color_pair(number) for number, look in enumerate(_COLOURS, 1)}
 
 
 def _gap(texts: Sequence[str], looks: Sequence[Look], look: Look) -> int:
