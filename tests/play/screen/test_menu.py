@@ -58,7 +58,7 @@ def test_sides_opponents_and_levels_are_chosen(menu: Screen) -> None:
 )  # fmt: skip
 def test_what_is_chosen_is_played(keys: list[str], shown: list[str], menu: Screen) -> None:
     choose(menu, 0, "right", "down", *keys, ENTER)
-    menu.until("3,3,3", *shown, without=["A new game", "begins", "thinking"])
+    menu.until("3,3,3", *shown, without=["A new game", "Beginning", "thinking"])
 
 
 def test_two_machines_can_be_watched(menu: Screen) -> None:

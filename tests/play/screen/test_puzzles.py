@@ -72,7 +72,7 @@ def test_a_hint_names_the_row_or_the_column_and_the_solution_the_move(puzzle: Sc
 def test_puzzles_follow_one_another_and_lead_back_to_the_game(puzzle: Screen, store3: Path) -> None:
     for number in (2, 3):
         puzzle.press("n")
-        puzzle.until(f"puzzle {number} ·", "to move", without=["looked for"])
+        puzzle.until(f"puzzle {number} ·", "to move", without=["Looking"])
         right, _ = right_and_wrong(puzzle, store3)
         puzzle.press(*right)
         puzzle.until(f"Right. Only {right}", f"{number - 1} solved at the first try")
