@@ -76,7 +76,7 @@ def test_the_value_of_a_best_response_is_that_of_openspiel() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLAYERS)
-def test_nash_conv_and_exploitability_are_those_of_openspiel(name: str) -> None:
+def test_nash_conv_and_both_best_responses_are_those_of_openspiel(name: str) -> None:
     with Grader("3,3,3", live=True) as grader:
         policy = grader.policy(PLAYERS[name]())
         found, best = grader.grade(policy), grader.exploiter(policy)
@@ -86,7 +86,6 @@ def test_nash_conv_and_exploitability_are_those_of_openspiel(name: str) -> None:
     assert found.exact
     assert found.nash_conv is not None
     assert found.nash_conv == pytest.approx(nash_conv, abs=NEAR)
-    assert found.nash_conv / 2 == pytest.approx(exploitability.exploitability(game, theirs), abs=NEAR)
     for player, side in enumerate("XO"):
         response = best_response.BestResponsePolicy(game, player, theirs)
         assert best.value[side] == pytest.approx(response.value(game.new_initial_state()), abs=NEAR)
