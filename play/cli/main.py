@@ -11,10 +11,10 @@ from oracle.cli.options import live_option, time_option
 from play.cli.options import game_option, seed_option
 from play.cli.starting import opening_of, plain_option, play_record, takes_screen
 from play.match import Match
-from play.players.player import BEST_LEVEL, is_large
+from play.opening import LEVEL, Opening
+from play.players.player import BEST_LEVEL, LEVELLED, is_large
 from play.records.kept import new_files
 from play.records.text import Record, with_first
-from play.screen.opening import LEVEL, Opening
 from solver import __version__
 from solver.cli.console import command_errors, plain_where_asked, store_option
 from solver.games.board_rules import BoardRules
@@ -89,7 +89,7 @@ def _begin(
         level = LEVEL  # the prompt's opponent is the best; what is one key away need not be met at first
     if level is not None:
         by_search = is_large(rules) or (isinstance(rules, BoardRules) and rules.captures)
-        levels = ("oracle", "search") if by_search else ("oracle",)
+        levels = LEVELLED if by_search else ("oracle",)
         levelled = {side: f"{name}:{level}" if name in levels else name for side, name in names.items()}
         if levelled == names:
             raise click.UsageError(f"--level is the {opponent}'s, and the {opponent} does not play: add --o {opponent}")

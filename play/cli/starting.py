@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from play.opening import Opening
 from play.records.text import Record
-from play.screen.opening import Opening
 from play.terminal.talk import say
 from solver.cli.console import CUT_OFF
 from solver.folders import find_store, is_named, store_path

@@ -34,6 +34,9 @@ MOST_PLAYOUTS = 1_000_000
 
 KINDS = ("human", "random", "rules", "priority", "search", "mcts", "oracle", "first")
 
+LEVELLED = ("oracle", "search")
+"""The kinds of players that have levels."""
+
 RUN = "run:"
 """What the name of a trained run begins with; its folder follows."""
 
@@ -73,7 +76,7 @@ def read_player(name: str) -> PlayerName:
     kind, colon, level = name.strip().partition(":")
     if kind in KINDS and not colon:
         return PlayerName(kind, PLAYOUTS) if kind == "mcts" else PlayerName(kind)
-    if kind in ("oracle", "search") and level in map(str, range(BEST_LEVEL + 1)):
+    if kind in LEVELLED and level in map(str, range(BEST_LEVEL + 1)):
         return PlayerName(kind, int(level))
     if kind == "mcts" and level.isascii() and level.isdigit() and 0 < int(level[:9]) <= MOST_PLAYOUTS:
         return PlayerName(kind, int(level[:9]))

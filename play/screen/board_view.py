@@ -196,7 +196,7 @@ class BoardView:
         if self.typed:
             command = self.commands.get(self.typed)
             text = f"Cell {self.typed}_" + (f" (Enter: {command.label or command.meaning})" if command else "")
-        lines = wrapped(" ".join(text.split()), area.columns)  # it may come in lines, for a prompt
+        lines = wrapped(text, area.columns)
         if len(lines) > area.rows:
             lines = [*lines[: area.rows - 1], lines[area.rows - 1][: area.columns - 2] + " …"]
         for row, line in enumerate(lines):

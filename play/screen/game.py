@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from play.match import MatchError
-from play.players.player import BEST_LEVEL, read_player
+from play.opening import Opening, board_rules, usual_opponent
+from play.players.player import BEST_LEVEL, LEVELLED, read_player
 from play.records.files import export_record
 from play.screen.app import App
 from play.screen.board_view import Command
@@ -11,7 +12,6 @@ from play.screen.canvas import NAMES
 from play.screen.evening import Evening
 from play.screen.lines import Ask, Page
 from play.screen.match_view import MatchView
-from play.screen.opening import Opening, board_rules, usual_opponent
 from play.sitting import Sitting
 from play.terminal.asking import command_in, not_understood
 from play.words import in_sentences, reasons, sentence, summary
@@ -163,7 +163,7 @@ class GameView(MatchView):
     def _raise_level(self, by: int) -> None:
         side = self._opponent()
         kind, level = read_player(self.sitting.names[side])
-        if kind not in ("oracle", "search"):
+        if kind not in LEVELLED:
             raise MatchError(f"{self._called(side)} has no levels; ! calls the strongest opponent")
         self._replace(side, f"{kind}:{max(0, min(level + by, BEST_LEVEL))}")
 
@@ -235,7 +235,7 @@ class GameView(MatchView):
         if level not in map(str, range(BEST_LEVEL + 1)):
             raise MatchError(f"no level {level!r}: choose 0 to {BEST_LEVEL}")
         kind = read_player(self.sitting.names[side]).kind
-        self._replace(side, f"{kind if kind in ('oracle', 'search') else self.game.opponent}:{level}")
+        self._replace(side, f"{kind if kind in LEVELLED else self.game.opponent}:{level}")
 
     def _set_game(self, name: str) -> None:
         rules = board_rules(name)

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from play.match import Match, MatchError
-from play.players.player import read_player
+from play.opening import Opening
+from play.players.player import LEVELLED, read_player
 from play.players.roster import Roster
 from play.review import Review
 from play.screen.app import App
@@ -16,7 +17,6 @@ from play.screen.boards import Shown
 from play.screen.canvas import Area, Canvas, Look
 from play.screen.evening import Evening
 from play.screen.knowledge import Knowledge, Note
-from play.screen.opening import Opening
 from play.screen.side import GRAPH_ROWS, Listed, draw_graph, draw_moves, draw_players
 from play.sitting import Sitting
 from play.words import in_sentences, sentence, summary
@@ -245,7 +245,7 @@ class MatchView(BoardView):
     def status(self) -> str:
         """Return what was told, and what is known of the position; while somebody is thinking, that."""
         known = self._knowledge.told(self._state) if self._showing else ""
-        return " ".join(filter(None, (self._notice, self._waiting or f"{self.message} {known}")))
+        return " ".join(filter(None, (self._notice, *([self._waiting] if self._waiting else [self.message, known]))))
 
     def shown(self) -> Shown:
         """Return what is shown of the board."""
@@ -293,7 +293,7 @@ class MatchView(BoardView):
         if name.strip() == "human":
             return "you" if len(self.sitting.people) == 1 else "a person"
         kind, level = read_player(name)
-        return f"{kind}, level {level}" if kind in ("oracle", "search") else name
+        return f"{kind}, level {level}" if kind in LEVELLED else name
 
     def _notes(self) -> dict[int, Note]:
         return self._knowledge.notes(self._state) if self._showing else {}

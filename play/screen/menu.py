@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from play.players.player import BEST_LEVEL, read_player
+from play.opening import LEVEL, board_rules
+from play.players.player import BEST_LEVEL, LEVELLED, read_player
 from play.screen.app import App
 from play.screen.canvas import Area, Canvas, Look
 from play.screen.lines import Ask, draw_bar, framed
-from play.screen.opening import LEVEL, board_rules
 from play.words import sentence
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
@@ -116,7 +116,7 @@ class Menu:
 
     @property
     def _levelled(self) -> bool:
-        return self._opponent in ("oracle", "search")
+        return self._opponent in LEVELLED
 
     def _names(self) -> dict[str, str]:
         """Return the players by their sides."""
@@ -173,7 +173,7 @@ class Menu:
     def _take_opponent(self, name: str) -> None:
         kind, level = read_player(name)
         self._opponent = name
-        if kind in ("oracle", "search"):
+        if kind in LEVELLED:
             self._opponent = kind
             self._level = level if ":" in name else self._level  # whoever steps past it keeps the level
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import TYPE_CHECKING
 
+from play.opening import Opening
 from play.players.player import may_resume
 from play.players.roster import Roster
 from play.records.kept import Kept, kept_games, new_files
@@ -14,7 +15,6 @@ from play.records.text import Record
 from play.screen.app import App
 from play.screen.evening import Evening
 from play.screen.game import GameView
-from play.screen.opening import Opening
 from play.screen.terminal import Terminal
 from play.sitting import Sitting
 from play.terminal.talk import say

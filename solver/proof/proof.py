@@ -20,6 +20,7 @@ from solver.errors import PagesDamaged, RecordsDamaged, SolversDisagree
 from solver.proof.crew import Crew
 from solver.proof.plan import CHECKED_WHOLE, Holder, Plan
 from solver.proof.progress import Progress, ProgressCallback
+from solver.scratch.tasks import COUNTS
 from solver.store.manifest import Ply
 
 SAMPLE = 1000
@@ -35,8 +36,6 @@ EMPTY_BOARD_LIMIT = 200_000
 """The search of the empty board, which is made for its node count, is given up after this many nodes."""
 
 Made = TypeVar("Made")
-
-_COUNTS = ("filled", "nodes", "checked", "abandoned", "score")
 
 
 @dataclass
@@ -58,19 +57,19 @@ class Summary:
             self.plies[ply] = self.plies.get(ply, 0) + counts
         for phase, seconds in other.seconds.items():
             self.seconds[phase] += seconds
-        for name in _COUNTS:
+        for name in COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def to_fields(self) -> dict[str, Any]:
         """Return everything but the seconds, in a form that JSON can hold."""
-        counts = {name: getattr(self, name) for name in _COUNTS}
+        counts = {name: getattr(self, name) for name in COUNTS}
         return counts | {"plies": {ply: found.tolist() for ply, found in self.plies.items()}}
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> "Summary":
         """Return the summary that `to_fields` was called on."""
         plies = {int(ply): np.array(found) for ply, found in fields["plies"].items()}
-        return cls(plies, **{name: fields[name] for name in _COUNTS})
+        return cls(plies, **{name: fields[name] for name in COUNTS})
 
     def table(self) -> tuple[Ply, ...]:
         """Return the counts of positions by ply, starting with the empty board."""

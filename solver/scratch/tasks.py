@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _LENGTH = 4
 _LONGEST = 1 << 27
 _LONGEST_DONE = 1 << 20
-_COUNTS, _PLY_COUNTS = ("filled", "nodes", "checked", "abandoned", "score"), 6
+COUNTS, _PLY_COUNTS = ("filled", "nodes", "checked", "abandoned", "score"), 6
 """What the summary of a task counts, in all and for each ply."""
 
 
@@ -77,7 +77,7 @@ class TaskFiles:
             with self.folder.reading(name) as file:
                 fields = json.loads(checked(self.identity + name.encode(), file.read(_LONGEST_DONE)))
             records, size, summary = fields["records"], fields["bytes"], fields["summary"]
-            numbers = [records, size, *(summary[name] for name in _COUNTS), *map(int, summary["plies"])]
+            numbers = [records, size, *(summary[name] for name in COUNTS), *map(int, summary["plies"])]
             plies = list(summary["plies"].values())
             if any(len(ply) != _PLY_COUNTS or max(map(abs, ply)) >= 1 << 62 for ply in plies):
                 return None
