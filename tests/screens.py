@@ -1,22 +1,31 @@
-"""`ttt4-play` on a full screen: on a terminal of its own, of any kind and size, and as an emulator shows it."""
+"""`ttt4-play` on a full screen: without a terminal, in this process, or as a process on a terminal of its own."""
 
 import fcntl
+import io
 import os
 import pty
 import re
 import signal
 import struct
 import termios
+from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from select import select
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, NoReturn
 
 import pyte
-from sessions import COMMAND
+import pytest
+from commands import Output, Waiting
+from sessions import COMMAND, Keyboard
+
+from play.cli.main import main
+from play.screen.canvas import Canvas, Look
+from play.screen.terminal import RESIZED, Click, Terminal
 
 COLOURS = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
 """Sequences that set a colour; 39 and 49, which take it back, are none."""
@@ -32,7 +41,10 @@ _LETTERS = {"up": "A", "down": "B", "right": "C", "left": "D", "home": "H", "end
 _FOR_SHELLS = ("LINES", "COLUMNS", "ESCDELAY", "TERMINFO", "NCURSES_NO_UTF8_ACS")
 """Variables by which the terminal of whoever runs the tests would be seen."""
 
+_NAMED = {ENTER: "enter", "\n": "enter", ESCAPE: "escape", "\x7f": "backspace", "\t": "tab", "\x0c": "redraw"}
+
 Show = Callable[..., "Screen"]
+ShowOnTerminal = Callable[..., "TerminalScreen"]
 
 
 class _Emulator(pyte.Screen):
@@ -56,30 +68,16 @@ class _Stream(pyte.ByteStream):
     events = pyte.Stream.events | {"repeat", "back_tab"}
 
 
-class Screen:
-    """`ttt4-play` on a terminal of its own, started as a shell would, and what that terminal shows."""
+class Shown(ABC):
+    """What a screen shows, as tests read it; `_drawn_lines` and `look` say it character by character."""
 
-    def __init__(self, *arguments: object, rows: int = 24, columns: int = 80, **env: str) -> None:
-        self._emulator = _Emulator(columns, rows)
-        self._stream = _Stream(self._emulator)
-        self.written = b""
-        self._kept: tuple[tuple[int, int, int], list[str]] = (-1, 0, 0), []
-        self.code: int | None = None
-        self.terminal, self._slave = pty.openpty()
-        os.set_blocking(self.terminal, False)
-        self._set_size(rows, columns)
-        self.before = self.modes
-        own = {name: value for name, value in os.environ.items() if name not in _FOR_SHELLS}
-        known = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
-        reading, writing = os.pipe()
-        self._shell = os.fork()
-        if not self._shell:
-            _act_as_shell(self._slave, writing, [COMMAND, *map(str, arguments)], own | known | env)
-        os.close(writing)
-        self.child = int(os.read(reading, 20))
-        os.close(reading)
+    @abstractmethod
+    def _drawn_lines(self) -> list[str]:
+        """Return what is shown, line by line with all blanks."""
 
-    # What is shown
+    @abstractmethod
+    def look(self, row: int, column: int) -> tuple[str, bool, bool, bool]:
+        """Return a character, and whether it is bold, underlined and reversed."""
 
     @property
     def lines(self) -> list[str]:
@@ -102,15 +100,6 @@ class Screen:
             if text in line:
                 return row, line.index(text)
         raise AssertionError(f"{text!r} is not shown:\n{self.text}")
-
-    def look(self, row: int, column: int) -> tuple[str, bool, bool, bool]:
-        """Return a character, and whether it is bold, underlined and reversed."""
-        char = self._emulator.buffer[row][column]
-        return char.data, char.bold, char.underscore, char.reverse
-
-    def colour(self, row: int, column: int) -> str:
-        """Return the colour of a character."""
-        return str(self._emulator.buffer[row][column].fg)
 
     def centers(self) -> dict[str, tuple[int, int]]:
         """Return where the middle of each cell that is seen is, by the names of columns and rows around the board."""
@@ -157,7 +146,159 @@ class Screen:
                 found.append(name)
         return " ".join(found)
 
-    # What a person does
+
+class Headless(Terminal):
+    """A terminal without a device: keys come from a test, and canvases go to it."""
+
+    def __init__(self, rows: int, columns: int, wait: Callable[[str], Any]) -> None:
+        self.rows, self.columns = rows, columns
+        self.keys: deque[str | Click] = deque()
+        self.canvas: Canvas | None = None
+        self._wait = wait
+
+    def __enter__(self) -> "Headless":
+        return self
+
+    def close(self) -> None:
+        self.canvas = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.rows, self.columns
+
+    def show(self, canvas: Canvas) -> None:
+        self.canvas = canvas
+
+    def redraw(self) -> None:
+        pass
+
+    def next(self, seconds: float | None) -> str | Click | None:
+        """Return the next key; give way to the test first if there is none."""
+        if not self.keys:
+            self._wait("a key" if seconds is None else "work")
+        if self.keys:
+            return self.keys.popleft()
+        if seconds is not None:
+            sleep(0.0005)  # which lets the threads that work go on
+        return None
+
+
+class Screen(Shown):
+    """`ttt4-play` on a full screen in this process: a key is heeded before `press` returns."""
+
+    def __init__(self, *arguments: object, rows: int = 24, columns: int = 80, **env: str) -> None:
+        self._memory = io.BytesIO()
+        output = Output(self._memory, terminal=True)
+        self._command = Waiting(main, *arguments, streams=(Keyboard(), output, output), **env)
+        self._terminal = Headless(rows, columns, self._command.wait)
+        self._busy = False
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("play.screen.terminal.can_show", lambda: True)
+            patched.setattr("play.screen.start.Terminal", lambda: self._terminal)
+            self._go_on()
+
+    @property
+    def code(self) -> int | None:
+        return self._command.code
+
+    def look(self, row: int, column: int) -> tuple[str, bool, bool, bool]:
+        assert self._terminal.canvas
+        look = self._terminal.canvas.looks[row][column]
+        text = self._terminal.canvas.texts[row][column]
+        return text, *(bool(look & part) for part in (Look.BOLD, Look.UNDERLINED, Look.REVERSED))
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after another: characters, or arrows and the like by their names."""
+        for key in keys:
+            self._send(_NAMED.get(key, key))
+
+    def click(self, row: int, column: int, button: int = 0) -> None:
+        """Press a button of the mouse; 64 and 65 are the wheel."""
+        self._send(Click(row, column, {64: -1, 65: 1}.get(button, 0)))
+
+    def click_on(self, text: str) -> None:
+        """Click where some text begins."""
+        self.wait(lambda: text in self.text)
+        self.click(*self.find(text))
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Give the terminal another size."""
+        self._terminal.rows, self._terminal.columns = rows, columns
+        self._send(RESIZED)
+
+    def until(self, *texts: str, without: Iterable[str] = ()) -> str:
+        """Wait until all these texts are shown, and none of those, and return what is shown, with single blanks."""
+        self.wait(
+            lambda: all(text in self.said for text in texts) and not any(text in self.said for text in without),
+            f"{texts} without {without}",
+        )
+        return self.said
+
+    def wait(self, condition: Callable[[], object], wanted: object = "") -> None:
+        """Let work that is under way go on until something is so; fail if nothing is under way any more."""
+        while not condition():
+            assert self._busy, f"never so: {wanted}\n{self.text}"
+            self._go_on()
+
+    def asleep(self) -> None:
+        """Let all work that is under way end."""
+        while self._busy:
+            self._go_on()
+
+    def ended(self) -> int:
+        """Wait for the end, and return the exit code."""
+        self.asleep()
+        assert self.code is not None, f"still there:\n{self.text}"
+        return self.code
+
+    def close(self) -> None:
+        self._command.stop()
+
+    def _send(self, key: str | Click) -> None:
+        if self.code is None:  # a key that is pressed too late means nothing
+            self._terminal.keys.append(key)
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._busy = self._command.resume() == "work"
+
+    def _drawn_lines(self) -> list[str]:
+        if self._terminal.canvas is None:  # the screen is gone, or has not come
+            return self._memory.getvalue().decode().split("\n")
+        return ["".join(row) for row in self._terminal.canvas.texts]
+
+
+class TerminalScreen(Shown):
+    """`ttt4-play` on a terminal of its own, started as a shell would, and what that terminal shows."""
+
+    def __init__(self, *arguments: object, rows: int = 24, columns: int = 80, **env: str) -> None:
+        self._emulator = _Emulator(columns, rows)
+        self._stream = _Stream(self._emulator)
+        self.written = b""
+        self._kept: tuple[tuple[int, int, int], list[str]] = (-1, 0, 0), []
+        self.code: int | None = None
+        self.terminal, self._slave = pty.openpty()
+        os.set_blocking(self.terminal, False)
+        self._set_size(rows, columns)
+        self.before = self.modes
+        own = {name: value for name, value in os.environ.items() if name not in _FOR_SHELLS}
+        known = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        reading, writing = os.pipe()
+        self._shell = os.fork()
+        if not self._shell:
+            _act_as_shell(self._slave, writing, [COMMAND, *map(str, arguments)], own | known | env)
+        os.close(writing)
+        self.child = int(os.read(reading, 20))
+        os.close(reading)
+
+    def look(self, row: int, column: int) -> tuple[str, bool, bool, bool]:
+        """Return a character, and whether it is bold, underlined and reversed."""
+        char = self._emulator.buffer[row][column]
+        return char.data, char.bold, char.underscore, char.reverse
+
+    def colour(self, row: int, column: int) -> str:
+        """Return the colour of a character."""
+        return str(self._emulator.buffer[row][column].fg)
 
     def press(self, *keys: str) -> None:
         """Press keys, one after another: characters, or arrows and the like by their names."""

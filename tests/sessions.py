@@ -1,6 +1,7 @@
-"""`ttt4-play` as a person uses it: on a terminal of its own, or through a pipe, ended or killed."""
+"""`ttt4-play` as a person uses it, on a terminal or through a pipe: in this process, or as a process of its own."""
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -15,6 +16,7 @@ from select import select
 from typing import Any
 
 import click
+from commands import Output, Ran, Waiting, run_command
 
 from play.cli.main import main
 
@@ -23,6 +25,7 @@ HUMANS = ["--x", "human", "--o", "human"]
 THREE = ["--game", "3,3,3"]
 KEPT = "The game is kept: ttt4-play resume continues it.\n"
 Start = Callable[..., "Session"]
+StartProcess = Callable[..., "TerminalSession"]
 
 
 def subcommands() -> dict[str, click.Command]:
@@ -32,12 +35,68 @@ def subcommands() -> dict[str, click.Command]:
     return {name: command for name, command in found.items() if command}
 
 
+class Keyboard(io.TextIOBase):
+    """Standard input of a command that runs in this process: whoever reads a line gives way to the test."""
+
+    def __init__(self) -> None:
+        self.wait: Callable[[Any], Any]
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+        return str(self.wait("a line"))
+
+
 class Session:
-    """`ttt4-play` on a terminal of its own, 80 columns wide, at a prompt."""
+    """`ttt4-play` at a prompt on a terminal, 80 columns wide, in this process."""
 
     def __init__(self, *arguments: object, **env: str) -> None:
-        if not arguments or str(arguments[0]).startswith("-") or arguments[0] in ("resume", "games"):
-            arguments = *arguments, "--plain"
+        self._memory, keyboard = io.BytesIO(), Keyboard()
+        output = Output(self._memory, terminal=True)
+        env = {"TERM": "xterm", "COLUMNS": "80", **env}
+        self._command = Waiting(main, *_plainly(arguments), streams=(keyboard, output, output), **env)
+        keyboard.wait = self._command.wait
+        self._shown = 0
+        self._command.resume()
+
+    @property
+    def written(self) -> str:
+        return self._memory.getvalue().decode()
+
+    def prompted(self) -> str:
+        """Return what has been written since the last time."""
+        begun, self._shown = self._shown, len(self.written)
+        return self.written[begun:]
+
+    def type(self, line: str) -> str:
+        """Type a line, and return what is written up to the next prompt, without colour."""
+        self._memory.write(f"{line}\n".encode())  # as a terminal shows it
+        self._command.resume(f"{line}\n")
+        return click.unstyle(self.prompted())
+
+    def ended(self) -> int:
+        """Return the exit code; type nothing more, if the command still waits."""
+        if self._command.code is None:
+            self._command.resume("")
+        assert self._command.code is not None
+        return self._command.code
+
+    def close(self) -> None:
+        self._command.stop()
+
+
+def _plainly(arguments: tuple[object, ...]) -> tuple[object, ...]:
+    """Return the arguments of a command that plays at a prompt, and not on a screen."""
+    playing = not arguments or str(arguments[0]).startswith("-") or arguments[0] in ("resume", "games")
+    return (*arguments, "--plain") if playing else arguments
+
+
+class TerminalSession:
+    """`ttt4-play` as a process on a terminal of its own, 80 columns wide, at a prompt."""
+
+    def __init__(self, *arguments: object, **env: str) -> None:
+        arguments = _plainly(arguments)
         self.child, self.terminal = pty.fork()
         if not self.child:
             os.execve(COMMAND, [COMMAND, *map(str, arguments)], {**os.environ, "TERM": "xterm", **env})
@@ -88,14 +147,17 @@ class Session:
         os.close(self.terminal)
 
 
-def piped(typed: str | bytes, *arguments: object, **env: str) -> Any:
-    """Run the command to its end with these lines typed into a pipe."""
+def piped(typed: str | bytes, *arguments: object, **env: str) -> Ran:
+    """Run the command to its end with these lines typed into a pipe, in this process."""
+    return run_command(main, *arguments, typed=typed, **env)
+
+
+def piped_process(typed: str | bytes, *arguments: object, **env: str) -> Ran:
+    """Run the command to its end with these lines typed into a pipe, as a process."""
     said = typed if isinstance(typed, bytes) else typed.encode()
     command = [COMMAND, *map(str, arguments)]
     ran = subprocess.run(command, input=said, capture_output=True, timeout=120, env={**os.environ, **env})
-    return subprocess.CompletedProcess(
-        command, ran.returncode, *(said.decode(errors="replace") for said in (ran.stdout, ran.stderr))
-    )
+    return Ran(ran.returncode, *(said.decode(errors="replace") for said in (ran.stdout, ran.stderr)))
 
 
 def killed(lines: list[str], *arguments: object) -> None:

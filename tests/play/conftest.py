@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sessions import Session, Start
+from sessions import Session, Start, StartProcess, TerminalSession
 
 
 @pytest.fixture
@@ -27,11 +28,21 @@ def games(home: Path) -> Path:
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start sessions; each is killed at the end, if it has not ended by itself."""
-    sessions: list[Session] = []
+    """Start sessions at a prompt in this process."""
+    yield from _starting(Session)
 
-    def starting(*arguments: object, **env: str) -> Session:
-        sessions.append(Session(*arguments, **env))
+
+@pytest.fixture
+def start_process() -> Iterator[StartProcess]:
+    """Start sessions as processes; each is killed at the end, if it has not ended by itself."""
+    yield from _starting(TerminalSession)
+
+
+def _starting(kind: Any) -> Iterator[Any]:
+    sessions: list[Any] = []
+
+    def starting(*arguments: object, **env: str) -> Any:
+        sessions.append(kind(*arguments, **env))
         return sessions[-1]
 
     yield starting

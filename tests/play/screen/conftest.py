@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from screens import Screen, Show
+from screens import Screen, Show, ShowOnTerminal, TerminalScreen
 
 
 @pytest.fixture(autouse=True)
@@ -24,11 +25,21 @@ def stores(home: Path, store3: Path, store4: Path) -> Path:
 
 @pytest.fixture
 def show() -> Iterator[Show]:
-    """Start screens; each is killed at the end, if it has not ended by itself."""
-    screens: list[Screen] = []
+    """Show screens in this process."""
+    yield from _showing(Screen)
 
-    def showing(*arguments: object, rows: int = 24, columns: int = 80, **env: str) -> Screen:
-        screens.append(Screen(*arguments, rows=rows, columns=columns, **env))
+
+@pytest.fixture
+def show_on_terminal() -> Iterator[ShowOnTerminal]:
+    """Start screens on terminals of their own; each is killed at the end, if it has not ended by itself."""
+    yield from _showing(TerminalScreen)
+
+
+def _showing(kind: Any) -> Iterator[Any]:
+    screens: list[Any] = []
+
+    def showing(*arguments: object, rows: int = 24, columns: int = 80, **env: str) -> Any:
+        screens.append(kind(*arguments, rows=rows, columns=columns, **env))
         return screens[-1]
 
     yield showing

@@ -93,6 +93,7 @@ def test_a_review_of_no_move_or_of_no_mistake_says_so(show: Show, store3: Path) 
 def test_whoever_resigns_has_lost_and_may_take_that_back(screen: Screen) -> None:
     screen.press("x")
     screen.until("3,3,3 · 0 won, 1 lost, 0 drawn", "O has won: X resigned.", "n new")
+    screen.asleep()
     screen.press("x")
     screen.until("Nothing to resign: the game is over")
     screen.press("t")
