@@ -1,11 +1,13 @@
 """What all tests share: the Hypothesis profile, solved games, good stores, and three ways to run things."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,7 @@ import click
 import numpy as np
 import pytest
 from hypothesis import settings
+from kernels import compile_kernels
 from queens import queens
 from whole import whole
 
@@ -27,8 +30,14 @@ from solver.proof.build import build_store
 from solver.proof.proof import Summary
 from solver.sweep.layers import Filled, Pages
 
-# A shell that runs the tests in the background ignores SIGINT for them, and then for every command that they interrupt.
+# A shell ignores SIGINT for tests in the background, and nohup SIGHUP. The processes that tests start would ignore them
+# too, but start with the default where their parent has a handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
+
+CPU_LIMIT = 1.0
+"""The most CPU seconds that a test may take by default; above half of it, a test is to be marked slow."""
 
 settings.register_profile("ours", deadline=None, max_examples=100)  # compiling is slow once
 settings.load_profile("ours")
@@ -45,6 +54,36 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     slow = [item for item in items if item.get_closest_marker("slow")]
     config.hook.pytest_deselected(items=slow)
     items[:] = [item for item in items if item not in slow]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile kernels once, before workers start."""
+    if session.config.getoption("numprocesses", None) and not hasattr(session.config, "workerinput"):
+        compile_kernels()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a default test that takes too much CPU time; on a busy machine, where all takes more, warn."""
+    before = _cpu_seconds()
+    result = yield
+    taken = _cpu_seconds() - before
+    if taken > CPU_LIMIT and not item.get_closest_marker("slow"):
+        told = f"{item.nodeid} took {taken:.1f} CPU seconds: make it cheaper, or mark it slow"
+        if os.getloadavg()[0] <= 1.25 * (os.cpu_count() or 1):
+            pytest.fail(told)
+        warnings.warn(told, stacklevel=1)
+    return result
+
+
+def _cpu_seconds() -> float:
+    """The CPU seconds of this process and its children, without those for what all tests share."""
+    used = (resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used) - _shared_seconds
+
+
+_shared_seconds = 0.0
 
 
 @dataclass(frozen=True)
@@ -74,6 +113,14 @@ class Solved:
 
 @cache
 def _solved(name: str, sample: int | None = None) -> Solved:
+    global _shared_seconds
+    before = _cpu_seconds()
+    solved = _solve(name, sample)
+    _shared_seconds += _cpu_seconds() - before
+    return solved
+
+
+def _solve(name: str, sample: int | None) -> Solved:
     game = parse_game(name)
     group = symmetries(game)
     layers, summary = whole(game, group, both_pages, sample=sample)
