@@ -14,6 +14,7 @@ import pytest
 
 from solver.games.board import BoardGame
 from solver.kinds import kind_of
+from solver.proof import proof as proofs
 from solver.proof.build import build_store
 from solver.proof.crew import threads
 from solver.proof.progress import silent
@@ -75,6 +76,25 @@ def break_off(game: BoardGame[Any], path: Path, tasks: int, *, jobs: int = 2, **
         patched.setattr("solver.proof.build.StoreWriter", raising(KeyboardInterrupt))  # if all tasks are done
         with pytest.raises(KeyboardInterrupt):
             build_store(game, path, jobs=jobs, **options)
+
+
+class MadeTasks:
+    """The tasks that builds in this process have done since this was last cleared, each as often as it was begun."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._seen: list[tuple[int, int]] = []
+        made = proofs.make
+
+        def noted(work: Any, use: Any, layer: Any, task: Task) -> Any:
+            self._seen.append((task.layer, task.number))
+            return made(work, use, layer, task)
+
+        patch.setattr(proofs, "make", noted)
+
+    def take(self) -> list[tuple[int, int]]:
+        """The tasks in order, by layer and number in it; this forgets them."""
+        seen, self._seen = sorted(self._seen), []
+        return seen
 
 
 def raising(error: type[BaseException]) -> Callable[..., Any]:
