@@ -1,27 +1,29 @@
-"""An unfinished build may be kept in an object store: all kinds of folders keep the same promises."""
+"""An unfinished build may be kept in an object store: all kinds of folders keep the same promises.
+
+By default the object store is one in memory, by fsspec's interface; the slow tests ask one that speaks S3.
+"""
 
 import os
 import random
 import threading
-import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 pytest.importorskip("fsspec")
-pytest.importorskip("s3fs")
-pytest.importorskip("moto.server")
 
-import boto3
-import s3fs
-from clusters import HOST, Build, cluster, damage, digest_of, free_port, until
-from moto.server import ThreadedMotoServer
+import fsspec
+from clusters import HOST, Build, cluster, damage, digest_of, free_port
+from fsspec.spec import AbstractFileSystem
+from stand_in import GAME, use_stand_in
 
-from solver.errors import Ttt4Error
+from solver.cli.main import main
+from solver.errors import ScratchError, Ttt4Error
 from solver.games.notation import parse_game
 from solver.proof.build import build_store
 from solver.proof.plan import Holder
@@ -30,84 +32,189 @@ from solver.scratch.folder import Folder, LocalFolder, MemoryFolder, file_name, 
 from solver.scratch.remote import RemoteFolder
 
 BUCKET = "bucket"
-SLOW = pytest.mark.slow
+S3 = pytest.param("s3", marks=pytest.mark.slow)
+ONE = ["scratch"]
+"""What to pass to the fixture of that name: each object store, but S3 not with all values."""
+
+
+def on_s3(value: object) -> Any:
+    """A slow test with S3 and this value."""
+    return pytest.param("s3", value, marks=pytest.mark.slow)
+
+
+class Objects(AbstractFileSystem):
+    """An object store in memory: it remembers listings, and an object appears when it is closed."""
+
+    protocol = "objects"
+    held: ClassVar[dict[str, bytes]] = {}
+    down: ClassVar[bool] = False
+
+    def ls(self, path: str, detail: bool = True, **options: Any) -> Any:
+        self._require_up()
+        if path not in self.dircache:
+            names = [name for name in list(self.held) if name.rpartition("/")[0] == path]
+            self.dircache[path] = [{"name": name, "size": len(self.held[name]), "type": "file"} for name in names]
+        if not self.dircache[path]:
+            raise FileNotFoundError(path)
+        return self.dircache[path]
+
+    def invalidate_cache(self, path: str | None = None) -> None:
+        self.dircache.clear()
+
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **options: Any) -> bytes:
+        self._require_up()
+        if path not in self.held:
+            raise FileNotFoundError(path)
+        return self.held[path][start:end]
+
+    def rm_file(self, path: str) -> None:
+        self._require_up()
+        del self.held[path]
+
+    def _open(self, path: str, mode: str = "rb", *rest: Any, **options: Any) -> BytesIO:
+        return BytesIO(self.cat_file(path)) if mode == "rb" else _Upload(self, path)
+
+    def _require_up(self) -> None:
+        if Objects.down:
+            raise ZeroDivisionError("some error of its own\nin two lines")
+
+
+class _Upload(BytesIO):
+    def __init__(self, objects: Objects, path: str) -> None:
+        super().__init__()
+        self._objects, self._path = objects, path
+
+    def close(self) -> None:
+        if not self.closed:
+            self._objects._require_up()
+            self._objects.held[self._path] = self.getvalue()
+        super().close()
+
+
+fsspec.register_implementation("objects", Objects, clobber=True)
+
+
+class InMemory:
+    """The object store in memory, as tests look into it and let it fail."""
+
+    url = f"objects://{BUCKET}/ttt4"
+
+    def names(self) -> list[str]:
+        return sorted(Objects.held)
+
+    def read(self, name: str) -> bytes:
+        return Objects.held[name]
+
+    def write(self, name: str, content: bytes | None) -> None:
+        Objects.held.pop(name, None)
+        if content is not None:
+            Objects.held[name] = content
+
+    def start(self) -> None:
+        Objects.down = False
+
+    def stop(self) -> None:
+        Objects.down = True
 
 
 class ObjectStore:
-    """An object store in this process, which forgets nothing when it is down."""
+    """An object store that speaks S3, at a port of this process; it forgets nothing when it is down."""
+
+    url = f"s3://{BUCKET}/ttt4"
 
     def __init__(self) -> None:
         self.port = free_port()
-        self.url = f"http://{HOST}:{self.port}"
-        self._server: ThreadedMotoServer | None = None
+        self.endpoint = f"http://{HOST}:{self.port}"
+        self._server: Any = None
 
     def start(self) -> None:
-        """Let it answer."""
+        from moto.server import ThreadedMotoServer
+
         self._server = ThreadedMotoServer(ip_address=HOST, port=self.port, verbose=False)
         self._server.start()
 
     def stop(self) -> None:
-        """Let nobody answer."""
         if self._server:
             self._server.stop()
             self._server = None
 
     @property
     def client(self) -> Any:
-        """What reads and changes it, by other means than the program's."""
-        return boto3.client("s3", endpoint_url=self.url)
+        import boto3
+
+        return boto3.client("s3", endpoint_url=self.endpoint)
 
     def names(self) -> list[str]:
-        """The names of all objects."""
         return [each["Key"] for each in self.client.list_objects_v2(Bucket=BUCKET).get("Contents", [])]
 
-    def buckets(self) -> list[str]:
-        """The names of all buckets."""
-        return [each["Name"] for each in self.client.list_buckets()["Buckets"]]
+    def read(self, name: str) -> bytes:
+        return bytes(self.client.get_object(Bucket=BUCKET, Key=name)["Body"].read())
+
+    def write(self, name: str, content: bytes | None) -> None:
+        if content is None:
+            self.client.delete_object(Bucket=BUCKET, Key=name)
+        else:
+            self.client.put_object(Bucket=BUCKET, Key=name, Body=content)
+
+
+Scratch = InMemory | ObjectStore
 
 
 @pytest.fixture(scope="module")
-def environment() -> Iterator[pytest.MonkeyPatch]:
-    with pytest.MonkeyPatch.context() as patch:
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def serving(environment: pytest.MonkeyPatch) -> Iterator[ObjectStore]:
+def serving() -> Iterator[ObjectStore]:
     """The object store that the environment names."""
     import logging
 
+    pytest.importorskip("moto.server")
+    s3fs = pytest.importorskip("s3fs")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     found = ObjectStore()
-    for name, value in {
-        "AWS_ENDPOINT_URL": found.url, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
-        "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
-    }.items():  # fmt: skip
-        environment.setenv(name, value)
-    s3fs.S3FileSystem.clear_instance_cache()
-    found.start()
-    yield found
-    found.stop()
-    s3fs.S3FileSystem.clear_instance_cache()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {
+            "AWS_ENDPOINT_URL": found.endpoint, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true", "AWS_MAX_ATTEMPTS": "1",
+        }.items():  # fmt: skip
+            patch.setenv(name, value)
+        s3fs.S3FileSystem.clear_instance_cache()
+        found.start()
+        yield found
+        found.stop()
+        s3fs.S3FileSystem.clear_instance_cache()
 
 
 @pytest.fixture
 def objects(serving: ObjectStore) -> ObjectStore:
-    """The object store, with one empty bucket."""
+    """The object store that speaks S3, with one empty bucket."""
     serving.client.create_bucket(Bucket=BUCKET)
-    for key in serving.names():
-        serving.client.delete_object(Bucket=BUCKET, Key=key)
+    for name in serving.names():
+        serving.write(name, None)
     return serving
 
 
-@pytest.fixture(params=["local", "memory", "s3", "fsspec's memory", "fsspec's files"])
+@pytest.fixture
+def in_memory() -> Iterator[InMemory]:
+    """The object store in memory, empty."""
+    Objects.held.clear()
+    yield InMemory()
+    Objects.down = False
+
+
+@pytest.fixture(params=["in memory", S3])
+def scratch(request: pytest.FixtureRequest) -> Scratch:
+    """Each object store, empty."""
+    found: Scratch = request.getfixturevalue("in_memory" if request.param == "in memory" else "objects")
+    return found
+
+
+@pytest.fixture(params=["local", "memory", "objects", S3, "fsspec's memory", "fsspec's files"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
     """Each kind of folder, empty and made."""
-    if request.param == "s3":
-        request.getfixturevalue("objects")
+    if request.param in ("objects", "s3"):
+        request.getfixturevalue("in_memory" if request.param == "objects" else "objects")
     found: Folder = {
         "local": lambda: LocalFolder(str(tmp_path / "f")),
         "memory": MemoryFolder,
+        "objects": lambda: RemoteFolder(f"objects://{BUCKET}/ttt4/f"),
         "s3": lambda: RemoteFolder(f"s3://{BUCKET}/ttt4/f"),
         "fsspec's memory": lambda: RemoteFolder(f"memory://{uuid.uuid4()}/f"),
         "fsspec's files": lambda: RemoteFolder(f"file://{tmp_path}/f"),
@@ -163,15 +270,16 @@ def test_a_folder_gives_ranges_in_the_order_in_which_they_are_wanted(folder: Fol
     assert folder.ranges([(OTHER, 4, 400)]) == [b"ef"]
 
 
-@pytest.mark.parametrize("read", ["reading", "end_of", "ranges"])
-def test_a_folder_says_that_there_is_no_such_file(read: str, folder: Folder) -> None:
+def test_a_folder_says_that_there_is_no_such_file(folder: Folder) -> None:
     put(folder, NAME, b"0123456789")
-    with pytest.raises(FileNotFoundError):
-        {
-            "reading": lambda: get(folder, MISSING),
-            "end_of": lambda: folder.end_of(MISSING, 4),
-            "ranges": lambda: folder.ranges([(NAME, 0, 3), (MISSING, 0, 3)]),
-        }[read]()
+    reads: list[Callable[[], object]] = [
+        lambda: get(folder, MISSING),
+        lambda: folder.end_of(MISSING, 4),
+        lambda: folder.ranges([(NAME, 0, 3), (MISSING, 0, 3)]),
+    ]
+    for read in reads:
+        with pytest.raises(FileNotFoundError):
+            read()
 
 
 def test_a_file_gets_its_name_at_the_end_unless_there_is_an_exception(folder: Folder) -> None:
@@ -249,169 +357,221 @@ def test_readers_see_an_old_file_or_a_new_one_but_never_a_half(folder: Folder) -
     assert seen
 
 
-@pytest.mark.parametrize("name", ["3,4,3", pytest.param("4,4,4", marks=SLOW), "3,3,3,misere"])
-@pytest.mark.parametrize("holder", [pytest.param(Holder.RAW, marks=SLOW), Holder.FILES])
+def test_what_an_object_store_raises_is_an_error_of_the_system_in_one_short_text(in_memory: InMemory) -> None:
+    folder = RemoteFolder(in_memory.url)
+    put(folder, NAME, b"1")
+    in_memory.stop()
+    calls: list[Callable[[], object]] = [
+        folder.sizes, lambda: get(folder, NAME), lambda: put(folder, NAME, b"2"), lambda: folder.end_of(NAME, 1),
+        lambda: folder.ranges([(NAME, 0, 1)]), lambda: folder.remove([NAME]), folder.remove_all,
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(OSError, match="ZeroDivisionError: some error of its own"):
+            call()
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The store of a build of the stand-in that nobody disturbs."""
+    path = tmp_path_factory.mktemp("right") / "s"
+    with pytest.MonkeyPatch.context() as patch:
+        use_stand_in(patch)
+        build_store(GAME, path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let builds solve GAME with the stand-in."""
+    use_stand_in(monkeypatch)
+
+
+def solving(act: Callable[[int], object]) -> Callable[[Progress], None]:
+    """What calls a function with the number of each task as soon as it is done."""
+    count = 0
+
+    def on_progress(progress: Progress) -> None:
+        nonlocal count
+        if progress.phase == "solving" and progress.done:
+            count += 1
+            act(count)
+
+    return on_progress
+
+
+def harm(scratch: Scratch, name: str, how: str, rng: random.Random) -> None:
+    scratch.write(name, damage(scratch.read(name), how, rng))
+
+
+@pytest.mark.parametrize(
+    ("scratch", "holder"), [("in memory", Holder.RAW), ("in memory", Holder.FILES), on_s3(Holder.FILES)], indirect=ONE
+)
 def test_threads_with_an_object_store_give_the_same_store_and_leave_nothing_there(
-    name: str, holder: Holder, objects: ObjectStore, tmp_path: Path
+    scratch: Scratch, holder: Holder, tmp_path: Path
 ) -> None:
-    game = parse_game(name)
-    build_store(game, tmp_path / "right", jobs=2)
-    build_store(game, tmp_path / "s", jobs=2, scratch=f"s3://{BUCKET}/ttt4", holder=holder)
+    kinds: set[str] = set()
+    kept = solving(lambda _: kinds.update(name.rpartition(".")[2] for name in scratch.names()))
+    build_store(parse_game("3,4,3"), tmp_path / "right", jobs=2)
+    build_store(parse_game("3,4,3"), tmp_path / "s", jobs=2, scratch=scratch.url, holder=holder, on_progress=kept)
     assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
-    assert objects.names() == []
+    assert {"records", "done"} <= kinds
+    assert ("pages" in kinds) == (holder is Holder.FILES)
+    assert scratch.names() == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["right", "s"]
 
 
-@pytest.mark.parametrize("name", [pytest.param("3,4,3", marks=SLOW), pytest.param("4,4,4", marks=SLOW)])
+@pytest.mark.slow
 def test_workers_with_an_object_store_give_the_same_store_and_leave_nothing_there(
-    name: str, objects: ObjectStore, tmp_path: Path
+    objects: ObjectStore, tmp_path: Path
 ) -> None:
     pytest.importorskip("distributed")
-    build_store(parse_game(name), tmp_path / "right", jobs=2)
+    build_store(parse_game("3,4,3"), tmp_path / "right", jobs=2)
     with cluster(tmp_path / "cluster") as found:
-        where = ["--store", tmp_path / "s", "--scratch", f"s3://{BUCKET}/ttt4/", "--cluster", found.address]
-        build = Build(tmp_path / "log", "--game", name, *where)
+        where = ["--store", tmp_path / "s", "--scratch", f"{objects.url}/", "--cluster", found.address]
+        build = Build(tmp_path / "log", "--game", "3,4,3", *where)
         assert build.end() == 0
     assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
     assert objects.names() == []
     assert not (tmp_path / "s.partial").exists()
 
 
-def broken_off(name: str, path: Path, after: int) -> None:
-    """A build in the object store that is interrupted after so many tasks."""
-    seen = []
-
-    def interrupt(progress: Progress) -> None:
-        if progress.phase == "solving" and progress.done:
-            seen.append(progress)
-            if len(seen) > after:
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        build_store(
-            parse_game(name), path, jobs=2, scratch=f"s3://{BUCKET}/ttt4", holder=Holder.FILES, on_progress=interrupt
-        )
-
-
-@pytest.mark.parametrize("how", ["left", *(pytest.param(how, marks=SLOW) for how in ("flipped", "cut", "removed"))])
-@pytest.mark.parametrize("times", [1])
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize(
+    ("scratch", "how"),
+    [*(("in memory", how) for how in ("left", "flipped", "cut", "removed")), on_s3("flipped")],
+    indirect=ONE,
+)
 def test_an_interrupted_build_goes_on_in_the_object_store_whatever_was_damaged_there(
-    times: int, how: str, objects: ObjectStore, tmp_path: Path, store4: Path
+    scratch: Scratch, how: str, tmp_path: Path, right: bytes
 ) -> None:
     rng, path = random.Random(3), tmp_path / "s"
-    for _ in range(times):
-        broken_off("4,4,4", path, rng.randrange(3, 30))
-        kept = objects.names()
-        assert any(key.endswith(".done") for key in kept)
-        for key in kept:
-            if how != "left" and not key.endswith("/begin") and rng.random() < 0.3:
-                content = objects.client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
-                harmed = damage(content, how, rng)
-                objects.client.delete_object(Bucket=BUCKET, Key=key)
-                if harmed is not None:
-                    objects.client.put_object(Bucket=BUCKET, Key=key, Body=harmed)
-        notes: list[str] = []
-        build_store(
-            parse_game("4,4,4"), path, jobs=2, scratch=f"s3://{BUCKET}/ttt4", holder=Holder.FILES,
-            on_progress=lambda progress, notes=notes: notes.append(progress.note),  # type: ignore[misc]
-        )  # fmt: skip
-        assert any("resuming" in note for note in notes)
-        assert path.read_bytes() == store4.read_bytes()
-        assert objects.names() == []
-        assert list(tmp_path.iterdir()) == [path]
-        path.unlink()
+    last = rng.randrange(4, 14)
+
+    def interrupt(task: int) -> None:
+        if task == last:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_store(GAME, path, scratch=scratch.url, holder=Holder.FILES, on_progress=solving(interrupt))
+    kept = scratch.names()
+    assert any(name.endswith(".done") for name in kept)
+    harmed = [name for name in kept if how != "left" and not name.endswith("/begin") and rng.random() < 0.3]
+    for name in harmed:
+        harm(scratch, name, how, rng)
+    assert bool(harmed) == (how != "left")
+    notes: list[str] = []
+    build_store(
+        GAME, path, jobs=2, scratch=scratch.url, holder=Holder.FILES, on_progress=lambda each: notes.append(each.note)
+    )
+    assert any("resuming" in note for note in notes)
+    assert path.read_bytes() == right
+    assert scratch.names() == []
+    assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("how", ["flipped", pytest.param("cut", marks=SLOW), pytest.param("removed", marks=SLOW)])
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize(
+    ("scratch", "how"), [*(("in memory", how) for how in ("flipped", "cut", "removed")), on_s3("removed")], indirect=ONE
+)
 def test_pages_in_an_object_store_that_are_damaged_during_a_build_are_made_again(
-    how: str, objects: ObjectStore, tmp_path: Path, store4: Path
+    scratch: Scratch, how: str, tmp_path: Path, right: bytes
 ) -> None:
     rng, harmed = random.Random(4), []
 
-    def harm(progress: Progress) -> None:
-        pages = [key for key in objects.names() if key.endswith(".pages") and key not in harmed]
-        if progress.phase == "solving" and pages:
-            key = rng.choice(pages)
-            content = damage(objects.client.get_object(Bucket=BUCKET, Key=key)["Body"].read(), how, rng)
-            harmed.append(key)
-            if content is None:
-                objects.client.delete_object(Bucket=BUCKET, Key=key)
-            else:
-                objects.client.put_object(Bucket=BUCKET, Key=key, Body=content)
+    def harm_one(_: int) -> None:
+        pages = [name for name in scratch.names() if name.endswith(".pages") and name not in harmed]
+        if pages:
+            harmed.append(rng.choice(pages))
+            harm(scratch, harmed[-1], how, rng)
 
-    build_store(
-        parse_game("4,4,4"), tmp_path / "s", jobs=2, scratch=f"s3://{BUCKET}/ttt4", holder=Holder.FILES,
-        on_progress=harm,
-    )  # fmt: skip
+    build_store(GAME, tmp_path / "s", scratch=scratch.url, holder=Holder.FILES, on_progress=solving(harm_one))
     assert harmed
-    assert (tmp_path / "s").read_bytes() == store4.read_bytes()
-    assert objects.names() == []
+    assert (tmp_path / "s").read_bytes() == right
+    assert scratch.names() == []
 
 
-def test_of_two_builds_in_one_object_store_each_ends_the_same_or_says_why_not(
-    objects: ObjectStore, tmp_path: Path, store4: Path
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize("begins", [1, 9, 15])
+def test_a_build_ends_the_same_when_another_uses_up_what_it_has_in_the_object_store(
+    begins: int, in_memory: InMemory, tmp_path: Path, right: bytes
+) -> None:
+    def begin(task: int) -> None:
+        if task == begins:
+            build_store(GAME, tmp_path / "second", scratch=in_memory.url, holder=Holder.FILES)
+
+    build_store(GAME, tmp_path / "s", scratch=in_memory.url, holder=Holder.FILES, on_progress=solving(begin))
+    assert (tmp_path / "s").read_bytes() == (tmp_path / "second").read_bytes() == right
+    assert in_memory.names() == []
+
+
+@pytest.mark.slow
+def test_of_two_processes_that_build_in_one_object_store_each_ends_the_same_or_says_why_not(
+    objects: ObjectStore, tmp_path: Path
 ) -> None:
     builds = []
     for number in range(2):
-        where = ["--store", tmp_path / str(number), "--scratch", f"s3://{BUCKET}/ttt4"]
-        builds.append(Build(tmp_path / "log", "--game", "4,4,4", *where))
+        where = ["--store", tmp_path / str(number), "--scratch", objects.url]
+        builds.append(Build(tmp_path / "log", "--game", "3,4,3", *where))
     codes = [build.end() for build in builds]
-    print(codes, [build.errors() for build in builds])
+    build_store(parse_game("3,4,3"), tmp_path / "right")
     for number, code in enumerate(codes):
         if code == 0:
-            assert digest_of(tmp_path / str(number)) == digest_of(store4)
+            assert digest_of(tmp_path / str(number)) == digest_of(tmp_path / "right")
     assert 0 in codes
     assert objects.names() == []
 
 
-def test_a_bucket_that_does_not_exist_is_refused_in_one_line_and_not_made(objects: ObjectStore, tmp_path: Path) -> None:
-    begun = time.monotonic()
-    build = Build(tmp_path, "--game", "3,3,3", "--store", tmp_path / "s", "--scratch", "s3://nobody-has-this/ttt4")
-    assert build.end() == 1
-    assert "nobody-has-this" in build.errors()[0]
-    assert "bucket does not exist" in build.errors()[0]
-    assert time.monotonic() - begun < 20
-    assert objects.buckets() == [BUCKET]
-
-
-def test_an_object_store_that_is_down_is_said_in_one_line(tmp_path: Path, serving: ObjectStore) -> None:
-    begun = time.monotonic()
-    env = {"AWS_ENDPOINT_URL": f"http://{HOST}:{free_port()}", "AWS_MAX_ATTEMPTS": "1"}
-    build = Build(tmp_path / "log", "--game", "3,3,3", "--store", tmp_path / "s", "--scratch", "s3://b/ttt4", env=env)
-    assert build.end() == 1
-    assert "cannot use scratch" in build.errors()[0]
-    assert time.monotonic() - begun < 60
-    assert [path.name for path in tmp_path.iterdir()] == ["log"]
-
-
-@SLOW
-@pytest.mark.parametrize("after", [0.2, 0.7, 1.5])
-def test_a_build_whose_object_store_goes_down_ends_in_one_line_and_is_resumed(
-    after: float, objects: ObjectStore, tmp_path: Path, store4: Path
+@pytest.mark.slow
+def test_a_bucket_that_does_not_exist_is_refused_in_one_line_and_not_made(
+    objects: ObjectStore, tmp_path: Path, run: Any
 ) -> None:
-    pytest.importorskip("distributed")
-    with cluster(tmp_path / "cluster", env={"SLOW": "0.1", "AWS_MAX_ATTEMPTS": "1"}) as found:
-        where = ["--store", tmp_path / "s", "--scratch", f"s3://{BUCKET}/ttt4", "--cluster", found.address]
-        build = Build(tmp_path / "log", "--game", "4,4,4", *where, env={"AWS_MAX_ATTEMPTS": "1"})
-        until(lambda: any(key.endswith(".done") for key in objects.names()), 60)
-        time.sleep(after)
-        objects.stop()
-        try:
-            assert build.end(200) == 1
-        finally:
-            objects.start()
-        print(build.errors())
-        build = Build(tmp_path / "log", "--game", "4,4,4", *where)
-        assert build.end() == 0
-        assert "resuming" in build.talk
-        assert digest_of(tmp_path / "s") == digest_of(store4)
-        assert objects.names() == []
+    ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--scratch", "s3://nobody-has-this/ttt4")
+    (line,) = [line for line in ran.err.splitlines() if not line.endswith("...")]
+    assert (ran.code, ran.out) == (1, "")
+    assert "nobody-has-this" in line
+    assert "bucket does not exist" in line
+    assert [each["Name"] for each in objects.client.list_buckets()["Buckets"]] == [BUCKET]
+
+
+def test_an_object_store_that_is_down_is_said_in_one_line(scratch: Scratch, tmp_path: Path, run: Any) -> None:
+    scratch.stop()
+    try:
+        ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--scratch", scratch.url)
+    finally:
+        scratch.start()
+    (line,) = [line for line in ran.err.splitlines() if not line.endswith("...")]
+    assert (ran.code, ran.out) == (1, "")
+    assert line.startswith(f"Error: cannot use scratch '{scratch.url}/3x3x3.ttt4.partial': ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize(
+    ("scratch", "after"), [*(("in memory", after) for after in (1, 6, 14)), on_s3(6)], indirect=ONE
+)
+def test_a_build_whose_object_store_goes_down_ends_in_one_line_and_is_resumed(
+    scratch: Scratch, after: int, tmp_path: Path, right: bytes
+) -> None:
+    def stop(task: int) -> None:
+        if task == after:
+            scratch.stop()
+
+    try:
+        with pytest.raises(ScratchError, match="cannot use scratch"):
+            build_store(GAME, tmp_path / "s", scratch=scratch.url, holder=Holder.FILES, on_progress=solving(stop))
+    finally:
+        scratch.start()
+    notes: list[str] = []
+    build_store(
+        GAME, tmp_path / "s", scratch=scratch.url, holder=Holder.FILES, on_progress=lambda each: notes.append(each.note)
+    )
+    assert any("resuming" in note for note in notes)
+    assert (tmp_path / "s").read_bytes() == right
+    assert scratch.names() == []
 
 
 @pytest.mark.parametrize("url", ["nothing://a/b", "s3://", "://", "http://127.0.0.1:1/a", "gs://bucket/x"])
-def test_an_address_of_no_folder_is_refused(
-    url: str, serving: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_of_no_folder_is_refused(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Ttt4Error, match=r"scratch|fsspec|package"):
         build_store(parse_game("3,3,3"), tmp_path / "s", scratch=url)
