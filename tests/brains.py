@@ -7,12 +7,12 @@ as its name says; `brains.py service [SECONDS]` serves our own brain with an eng
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
 BEHAVIOURS = (
-    "fair", "cr", "talks", "suggests", "repeats", "no-restart", "refuses", "no-start", "silent", "slow", "outside",
+    "fair", "cr", "talks", "suggests", "repeats", "no-restart", "refuses", "no-start", "silent", "outside",
     "taken", "errs", "babbles", "floods", "endless", "dies", "deaf", "forks", "stays",
 )  # fmt: skip
 
@@ -80,47 +80,48 @@ def running(mark: str) -> list[int]:
 class Plays:
     """The first empty cell of its board, by whatever it is told."""
 
-    def __init__(self, behaviour: str, log: IO[str] | None) -> None:
+    def __init__(self, behaviour: str, log: IO[str] | None, tell: Callable[[str], object]) -> None:
         self.behaviour = behaviour
         self.log = log
+        self.tell = tell
         self.width = self.height = 15
         self.own: set[tuple[int, int]] = set()
         self.other: set[tuple[int, int]] = set()
+        self.in_board = False
 
-    def heard(self) -> str:
-        line = sys.stdin.readline()
-        if not line:
-            sys.exit(0)
+    def hear(self, line: str) -> None:
         if self.log:
-            self.log.write(line)
+            self.log.write(f"{line}\n")
             self.log.flush()
-        return line.strip()
+        word, _, rest = line.partition(" ")
+        if self.in_board and word != "DONE":
+            x, y, who = map(int, line.split(","))
+            (self.own if who == 1 else self.other).add((x, y))
+        else:
+            self.obey(word, rest)
 
     def say(self, text: str) -> None:
-        sys.stdout.write(text + {"cr": "\r", "talks": "\r\n"}.get(self.behaviour, "\n"))
-        sys.stdout.flush()
+        self.tell(text + {"cr": "\r", "talks": "\r\n"}.get(self.behaviour, "\n"))
 
     def run(self) -> None:
+        """Serve a manager on standard input and output, as a process of its own."""
         if self.behaviour == "deaf":
             time.sleep(99)
-        while (line := self.heard()) != "END":
-            word, _, rest = line.partition(" ")
-            self.obey(word, rest)
-        if self.behaviour == "stays":
+        while (line := sys.stdin.readline()) and line.strip() != "END":
+            self.hear(line.strip())
+        if line:
+            self.hear("END")
+        if line and self.behaviour == "stays":
             time.sleep(99)
 
     def obey(self, word: str, rest: str) -> None:
+        self.in_board = word == "BOARD"
         if word in ("START", "RECTSTART", "RESTART"):
             self.begin(word, rest)
         elif word == "TURN":
             self.other.add(place(rest))
             self.move()
-        elif word == "BEGIN":
-            self.move()
-        elif word == "BOARD":
-            while (line := self.heard()) != "DONE":
-                x, y, who = map(int, line.split(","))
-                (self.own if who == 1 else self.other).add((x, y))
+        elif word in ("BEGIN", "DONE"):
             self.move()
         elif word == "PLAY":
             self.own.add(place(rest))
@@ -163,8 +164,6 @@ def misbehave(brain: Plays) -> None:
     say, behaviour = brain.say, brain.behaviour
     if behaviour == "silent":
         time.sleep(99)
-    elif behaviour == "slow":
-        time.sleep(float(os.environ.get("BRAIN_SLEEPS", "9")))
     elif behaviour == "outside":
         say("99,99")
     elif behaviour == "taken":
@@ -194,6 +193,41 @@ def place(text: str) -> tuple[int, int]:
     return x, y
 
 
+class InProcess:
+    """A brain in this process, in place of a BrainProcess: it answers at once, or never."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.said = ""
+        behaviour, *log = command[2:] or [Path(command[0]).name.removeprefix("pbrain-")]
+        self.brain = Plays(behaviour, open(log[0], "a") if log else None, self._tell)  # noqa: SIM115 - see `kill`
+
+    def _tell(self, text: str) -> None:
+        self.said += text
+
+    def ask(self, text: str, seconds: float) -> Iterator[str]:
+        from play.gomocup.lines import LineCutter  # only now: as a program, this has to start fast
+        from play.players.player import PlayerError
+
+        self.said = ""
+        for line in text.splitlines():
+            self.brain.hear(line)
+        yield from LineCutter().cut(self.said.encode())
+        raise PlayerError(f"no answer in {seconds:.2f} s")
+
+    def end(self) -> None:
+        self.brain.hear("END")
+        self.kill()
+
+    def kill(self) -> None:
+        if self.brain.log:
+            self.brain.log.close()
+
+
+def written(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
 def serve(takes: float) -> None:
     """Serve our own brain, with an engine that is no good."""
     from play.gomocup.brain import Brain
@@ -211,4 +245,4 @@ if __name__ == "__main__":
         command_errors(serve)(float(sys.argv[2]) if len(sys.argv) > 2 else 0.0)
     else:
         with open(sys.argv[2] if len(sys.argv) > 2 else os.devnull, "a") as heard:
-            Plays(sys.argv[1], heard).run()
+            Plays(sys.argv[1], heard, written).run()

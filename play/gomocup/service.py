@@ -5,6 +5,7 @@ was asked before is still answered, in a hurry: a thought that would take longer
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from queue import Full, Queue
 from threading import Lock, Thread
@@ -30,10 +31,14 @@ _Item = tuple[str, float] | None
 class Service:
     """Answers the lines of one pipe on another."""
 
-    def __init__(self, brain: Brain, reading: int = 0, writing: int = 1) -> None:
-        """Let a brain answer what comes in on one file descriptor on another."""
+    def __init__(
+        self, brain: Brain, reading: int = 0, writing: int = 1, *,
+        clock: Callable[[], float] = monotonic, leave: Callable[[int], NoReturn] = os._exit,
+    ) -> None:  # fmt: skip
+        """Let a brain answer what comes in on one file descriptor on another; `leave` ends the process."""
         self._brain = brain
         self._reading, self._writing = reading, writing
+        self._now, self._leave = clock, leave
         self._waiting: Queue[_Item] = Queue(MOST_WAITING)
         self._thread = Thread(target=self._work, daemon=True)
         self._lock = Lock()
@@ -50,7 +55,7 @@ class Service:
             self._take([cutter.rest] if cutter.rest else [])
         self._brain.hurried = True
         self._await(told_to_end)
-        os._exit(0)
+        self._leave(0)
 
     def _take(self, lines: list[str]) -> bool:
         """Let lines wait for the brain, up to END; tell whether there was one."""
@@ -59,7 +64,7 @@ class Service:
             self._brain.hurried = True
             del lines[ends[0] :]
         for line in lines:
-            self._put((line, monotonic()))
+            self._put((line, self._now()))
         return bool(ends)
 
     def _put(self, item: _Item) -> None:
@@ -74,12 +79,12 @@ class Service:
 
     def _await(self, told_to_end: bool) -> None:
         """Wait until all is answered, but not for a thought that takes long, nor for a reader who has left."""
-        until = monotonic() + _LAST_WORDS
+        until = self._now() + _LAST_WORDS
         patience = HURRY + _STEP if told_to_end else _LAST_WORDS
         while self._thread.is_alive() and not (self._writing == 1 and reader_left()):
             if self._waiting.empty():
                 self._waiting.put(None)  # the last item
-            thinking_until, now = self._brain.thinking_until, monotonic()
+            thinking_until, now = self._brain.thinking_until, self._now()
             if thinking_until is not None and thinking_until > min(now + patience, until):
                 return
             if self._brain.loading and not told_to_end:
@@ -101,4 +106,4 @@ class Service:
                 while data:
                     data = data[os.write(self._writing, data) :]
         except OSError:
-            os._exit(0)
+            self._leave(0)
