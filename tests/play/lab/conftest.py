@@ -1,7 +1,8 @@
-"""What the tests of the lab share: runs that are trained once, and copies of them to be damaged."""
+"""What the tests of the lab share: runs that are trained once, copies of them to be damaged, and environments."""
 
 import shutil
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,29 @@ def copied(tiny: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny, tmp_path / "copied"))
 
 
-@pytest.fixture
-def cut_short(train: Train, tmp_path: Path) -> Path:
-    """A run of q on 3,3,3 that has played 200 of 400 games."""
-    run = train(tmp_path / "cut short", episodes=200)
-    run.config["episodes"] = 400
+@pytest.fixture(scope="session")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of q on 2,3,3 that has played 20 of 40 games; nobody writes to it."""
+    run = _train(tmp_path_factory.mktemp("runs") / "begun", "2,3,3", episodes=20, every=10)
+    run.config["episodes"] = 40
     run.begin()
     return Path(run.folder)
+
+
+@pytest.fixture
+def cut_short(begun: Path, tmp_path: Path) -> Path:
+    """A copy of the run, in a folder of the test's own."""
+    return Path(shutil.copytree(begun, tmp_path / "cut short"))
+
+
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw few positions for the entropy of n-tuple learners, which is what takes longest in short trainings."""
+    monkeypatch.setattr("play.lab.ntuple._ASKED", 100)
+    monkeypatch.setattr("play.lab.sampling._AT_ONCE", 1_000)
+
+
+@pytest.fixture(scope="session")
+def rl() -> Any:
+    """The module of environments, loaded late, because it brings Gymnasium and PettingZoo with it."""
+    return import_module("play.lab.env")

@@ -2,28 +2,19 @@
 
 import random
 import re
-import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("gymnasium")
-pytest.importorskip("pettingzoo")
-
-from gymnasium.envs.registration import EnvSpec
-from gymnasium.error import ResetNeeded
-from gymnasium.utils.env_checker import check_env, data_equivalence
-from pettingzoo.test import api_test, seed_test
-
-from play.lab.env import OpponentEnv, env, raw_env
 from play.picture import picture
 from play.players.player import PlayerError
 from play.players.roster import Roster
@@ -77,7 +68,7 @@ def mask(name: str, legal: list[int]) -> list[int]:
     return [int(cell in legal) for cell in range(find_game(name).game.cells)]  # type: ignore[attr-defined]
 
 
-def played(one: OpponentEnv, actions: random.Random, seed: int | None = None) -> list[Any]:
+def played(one: Any, actions: random.Random, seed: int | None = None) -> list[Any]:
     """Play a game with legal actions drawn at random: all that was seen of it."""
     observation, info = one.reset(seed=seed)
     seen: list[Any] = [(observation, info)]
@@ -88,16 +79,19 @@ def played(one: OpponentEnv, actions: random.Random, seed: int | None = None) ->
     return seen
 
 
-@pytest.mark.parametrize("make", [env, raw_env])
+@pytest.mark.parametrize("make", ["env", "raw_env"])
 @pytest.mark.parametrize("name", GAMES)
-def test_pettingzoo_accepts_the_environment(make: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pettingzoo_accepts_the_environment(make: str, name: str, rl: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    from pettingzoo.test import api_test, seed_test
+
+    making = getattr(rl, make)
     with only_library_warnings():
-        api_test(make(name), num_cycles=200)
-        seed_test(lambda: make(name), num_cycles=50)
+        api_test(making(name), num_cycles=200)
+        seed_test(lambda: making(name), num_cycles=50)
 
 
-def test_the_spaces_of_both_agents_are_seeded_apart() -> None:
-    both = env("3,3,3")
+def test_the_spaces_of_both_agents_are_seeded_apart(rl: Any) -> None:
+    both = rl.env("3,3,3")
     one, other = map(both.observation_space, both.possible_agents)
     assert one == other
     assert not {id(part) for part in one.values()} & {id(part) for part in other.values()}
@@ -107,18 +101,25 @@ def test_the_spaces_of_both_agents_are_seeded_apart() -> None:
 @pytest.mark.parametrize(("name", "opponent"), OPPONENTS)
 @pytest.mark.parametrize("side", ["first", "second", "either"])
 def test_gymnasium_accepts_the_environment(
-    name: str, opponent: str, side: str, capsys: pytest.CaptureFixture[str]
+    name: str, opponent: str, side: str, rl: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from gymnasium.envs.registration import EnvSpec
+    from gymnasium.utils.env_checker import check_env
+
     arguments = {"game": name, "opponent": opponent, "side": side, "live": True}
     with only_library_warnings():
-        one = OpponentEnv(**arguments)
-        one.spec = EnvSpec("ttt4-v0", OpponentEnv, kwargs=arguments)  # with it, more is checked: all modes, and closing
+        one = rl.OpponentEnv(**arguments)
+        # With a spec, more is checked: all modes, and closing.
+        one.spec = EnvSpec("ttt4-v0", rl.OpponentEnv, kwargs=arguments)
         check_env(one)
 
 
+@settings(max_examples=30)
 @given(st.sampled_from(GAMES), st.randoms(use_true_random=False))
-def test_every_ply_shows_stones_and_legal_moves_and_the_end_its_rewards(name: str, draw: random.Random) -> None:
-    rules, both = find_game(name), env(name)
+def test_every_ply_shows_stones_and_legal_moves_and_the_end_its_rewards(
+    rl: Any, name: str, draw: random.Random
+) -> None:
+    rules, both = find_game(name), rl.env(name)
     both.reset()
     state = rules.start()
     while not rules.outcome(state):
@@ -146,11 +147,12 @@ def test_every_ply_shows_stones_and_legal_moves_and_the_end_its_rewards(name: st
     assert not both.agents
 
 
+@settings(max_examples=30)
 @given(st.sampled_from(GAMES), st.sampled_from([0, 1]), st.integers(0, 1 << 32), st.randoms(use_true_random=False))
 def test_against_an_opponent_the_agent_sees_its_own_turns_only(
-    name: str, side: int, seed: int, draw: random.Random
+    rl: Any, name: str, side: int, seed: int, draw: random.Random
 ) -> None:
-    with OpponentEnv(name, "random", ("first", "second")[side]) as one:
+    with rl.OpponentEnv(name, "random", ("first", "second")[side]) as one:
         rules = one.both.rules
         observation, info = one.reset(seed=seed)
         reward, over = 0.0, False
@@ -171,8 +173,8 @@ def test_against_an_opponent_the_agent_sees_its_own_turns_only(
             assert cut is False
 
 
-def test_a_cell_after_a_hole_has_the_next_number() -> None:
-    both = env("cross")  # 4x4 without its corners
+def test_a_cell_after_a_hole_has_the_next_number(rl: Any) -> None:
+    both = rl.env("cross")  # 4x4 without its corners
     both.reset()
     for cell in (0, 2, 11):  # b1, a2, c4
         both.step(cell)
@@ -183,8 +185,8 @@ def test_a_cell_after_a_hole_has_the_next_number() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*Illegal move made")  # PettingZoo says so
 @pytest.mark.parametrize("taken", [4, np.int32(4)])
-def test_an_illegal_move_loses(taken: int) -> None:
-    both = env("3,3,3")
+def test_an_illegal_move_loses(taken: int, rl: Any) -> None:
+    both = rl.env("3,3,3")
     both.reset()
     both.step(4)
     both.step(taken)
@@ -196,8 +198,8 @@ def test_an_illegal_move_loses(taken: int) -> None:
     assert not both.agents
 
 
-def test_without_wrappers_an_illegal_move_is_refused() -> None:
-    both = raw_env("3,3,3")
+def test_without_wrappers_an_illegal_move_is_refused(rl: Any) -> None:
+    both = rl.raw_env("3,3,3")
     both.reset()
     both.step(4)
     with pytest.raises(BoardError, match="cell 'b2' is taken"):
@@ -206,11 +208,11 @@ def test_without_wrappers_an_illegal_move_is_refused() -> None:
     assert (both.board.position.stones, both.over) == (1, False)
 
 
-def test_an_action_that_is_no_cell_is_refused() -> None:
-    both, bare = env("3,3,3"), raw_env("3,3,3")
+def test_an_action_that_is_no_cell_is_refused(rl: Any) -> None:
+    both, bare = rl.env("3,3,3"), rl.raw_env("3,3,3")
     both.reset()
     bare.reset()
-    with OpponentEnv("3,3,3") as one:
+    with rl.OpponentEnv("3,3,3") as one:
         one.reset(seed=1)
         for action in (9, -1):
             with pytest.raises(AssertionError, match="action is not in action space"):
@@ -224,8 +226,8 @@ def test_an_action_that_is_no_cell_is_refused() -> None:
         assert one.step(4)[2] is False
 
 
-def test_against_an_opponent_an_illegal_move_loses_and_says_why() -> None:
-    with OpponentEnv("3,3,3", "random", "second") as one:
+def test_against_an_opponent_an_illegal_move_loses_and_says_why(rl: Any) -> None:
+    with rl.OpponentEnv("3,3,3", "random", "second") as one:
         observation, _ = one.reset(seed=1)
         taken = int(np.flatnonzero(observation["action_mask"] == 0)[0])
         after, reward, over, cut, info = one.step(taken)
@@ -233,13 +235,13 @@ def test_against_an_opponent_an_illegal_move_loses_and_says_why() -> None:
         assert re.fullmatch(r"cell '..' is taken: choose an empty one", info["illegal"])
         assert not info["action_mask"].any()
         np.testing.assert_array_equal(after["observation"], observation["observation"])
-        with pytest.raises(ResetNeeded, match="no game is under way"):
+        with pytest.raises(rl.ResetNeeded, match="no game is under way"):
             one.step(taken)
         assert "illegal" not in one.reset()[1]
 
 
-def test_in_the_duel_an_empty_cell_out_of_reach_is_illegal() -> None:
-    both = raw_env("duel,3,3")
+def test_in_the_duel_an_empty_cell_out_of_reach_is_illegal(rl: Any) -> None:
+    both = rl.raw_env("duel,3,3")
     both.reset()
     both.step(0)
     both.step(8)
@@ -249,44 +251,48 @@ def test_in_the_duel_an_empty_cell_out_of_reach_is_illegal() -> None:
 
 
 @pytest.mark.parametrize("end", ["no game", "over"])
-def test_a_step_without_a_game_asks_for_a_reset(end: str) -> None:
-    with OpponentEnv("3,3,3", "random") as one:
+def test_a_step_without_a_game_asks_for_a_reset(end: str, rl: Any) -> None:
+    with rl.OpponentEnv("3,3,3", "random") as one:
         if end == "over":
             played(one, random.Random(1))
-        with pytest.raises(ResetNeeded, match="call reset"):
+        with pytest.raises(rl.ResetNeeded, match="call reset"):
             one.step(0)
 
 
 @pytest.mark.parametrize(("name", "opponent"), OPPONENTS)
-def test_the_same_seed_and_actions_give_the_same_games(name: str, opponent: str) -> None:
-    one, other = (OpponentEnv(name, opponent, "either", live=True) for _ in range(2))
+def test_the_same_seed_and_actions_give_the_same_games(name: str, opponent: str, rl: Any) -> None:
+    from gymnasium.utils.env_checker import data_equivalence
+
+    one, other = (rl.OpponentEnv(name, opponent, "either", live=True) for _ in range(2))
     played(other, random.Random(0), seed=0)  # what came before a seed does not matter
     draws = random.Random(7), random.Random(7)
     for seed in (5, None, None):  # a seed settles the games that follow it too
         assert data_equivalence(played(one, draws[0], seed), played(other, draws[1], seed), exact=True)
 
 
-def test_the_opponent_is_ready_before_the_first_game_and_forgets_after_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_opponent_is_ready_before_the_first_game_and_forgets_after_each(
+    monkeypatch: pytest.MonkeyPatch, rl: Any
+) -> None:
     calls: list[str] = []
     for name in ("ready", "forget"):
         monkeypatch.setattr(Roster, name, lambda roster, name=name: calls.append(name))
-    with OpponentEnv("3,3,3", "random") as one:
+    with rl.OpponentEnv("3,3,3", "random") as one:
         played(one, random.Random(1))
         played(one, random.Random(1))
     assert calls == ["ready", "forget", "forget"]
 
 
-def test_other_seeds_give_other_games() -> None:
-    with OpponentEnv("4,4,4", "random", "second") as one:
+def test_other_seeds_give_other_games(rl: Any) -> None:
+    with rl.OpponentEnv("4,4,4", "random", "second") as one:
         first_moves = {one.reset(seed=seed)[0]["observation"].tobytes() for seed in range(20)}
         assert len(first_moves) > 5
         one.reset(seed=1)
         assert len({one.reset()[0]["observation"].tobytes() for _ in range(20)}) > 5
 
 
-def test_the_side_says_who_begins() -> None:
+def test_the_side_says_who_begins(rl: Any) -> None:
     def stones(side: str) -> list[int]:
-        with OpponentEnv("4,4,4", "random", side) as one:
+        with rl.OpponentEnv("4,4,4", "random", side) as one:
             return [int(one.reset(seed=seed)[0]["observation"].sum()) for seed in range(40)]
 
     assert set(stones("first")) == {0}
@@ -311,17 +317,17 @@ class Stubborn(Last):
         return 0
 
 
-def test_an_opponent_can_be_a_class_or_an_object_of_ones_own() -> None:
+def test_an_opponent_can_be_a_class_or_an_object_of_ones_own(rl: Any) -> None:
     for opponent in (Last, Last(find_game("3,3,3"), 0)):
-        with OpponentEnv("3,3,3", opponent, "second") as one:
+        with rl.OpponentEnv("3,3,3", opponent, "second") as one:
             observation, _ = one.reset()
             assert np.argwhere(observation["observation"]).tolist() == [[2, 2, 1]]
             one.step(0)
             assert str(one.both.board.position) == "O../.../.XX"
 
 
-def test_an_opponent_that_makes_no_legal_move_is_an_error_of_its_own() -> None:
-    with OpponentEnv("3,3,3", Stubborn) as one:
+def test_an_opponent_that_makes_no_legal_move_is_an_error_of_its_own(rl: Any) -> None:
+    with rl.OpponentEnv("3,3,3", Stubborn) as one:
         one.reset()
         with pytest.raises(PlayerError, match="the opponent made no move: cell 'a1' is taken"):
             one.step(0)
@@ -336,21 +342,23 @@ def test_an_opponent_that_makes_no_legal_move_is_an_error_of_its_own() -> None:
      ({"side": "X"}, Ttt4Error, "no side 'X': choose 'first', 'second', 'either'"),
      ({"render_mode": "rgb_array"}, Ttt4Error, "no render_mode 'rgb_array': choose None, 'ansi', 'human'")],
 )  # fmt: skip
-def test_what_there_is_not_is_refused_at_once(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_what_there_is_not_is_refused_at_once(
+    arguments: dict[str, Any], error: type[Exception], message: str, rl: Any
+) -> None:
     with pytest.raises(error, match=re.escape(message)):
-        OpponentEnv(**arguments)
+        rl.OpponentEnv(**arguments)
 
 
-def test_a_game_without_a_board_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_without_a_board_is_refused(monkeypatch: pytest.MonkeyPatch, rl: Any) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
     with pytest.raises(GameError, match="only games on a board have an environment, and nim:Nim is not one"):
-        env("nim:Nim")
+        rl.env("nim:Nim")
 
 
-def test_an_opponent_asks_the_store_until_it_is_closed(store3: Path) -> None:
+def test_an_opponent_asks_the_store_until_it_is_closed(store3: Path, rl: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # without a store, the oracle warns that it searches
-        one = OpponentEnv("3,3,3", "oracle", store=str(store3))
+        one = rl.OpponentEnv("3,3,3", "oracle", store=str(store3))
     one.reset()
     assert one.step(4)[2] is False
     one.close()
@@ -360,13 +368,13 @@ def test_an_opponent_asks_the_store_until_it_is_closed(store3: Path) -> None:
         one.step(0)
 
 
-def test_ansi_returns_the_board_and_human_prints_every_ply(capsys: pytest.CaptureFixture[str]) -> None:
-    both = env("3,3,3", render_mode="ansi")
+def test_ansi_returns_the_board_and_human_prints_every_ply(capsys: pytest.CaptureFixture[str], rl: Any) -> None:
+    both = rl.env("3,3,3", render_mode="ansi")
     both.reset()
     both.step(4)
     assert both.render() == picture(both.unwrapped.rules, both.unwrapped.board)
     assert capsys.readouterr().out == ""
-    with OpponentEnv("3,3,3", "random", render_mode="human") as one:
+    with rl.OpponentEnv("3,3,3", "random", render_mode="human") as one:
         one.reset(seed=1)
         one.step(4)
         boards = capsys.readouterr().out.split("\n\n")
@@ -376,16 +384,17 @@ def test_ansi_returns_the_board_and_human_prints_every_ply(capsys: pytest.Captur
         assert capsys.readouterr().out.startswith(boards[-2])
 
 
-@pytest.mark.parametrize("make", [raw_env, OpponentEnv])
-def test_rendering_without_a_mode_warns(make: Any) -> None:
-    one = make("3,3,3")
+@pytest.mark.parametrize("make", ["raw_env", "OpponentEnv"])
+def test_rendering_without_a_mode_warns(make: str, rl: Any) -> None:
+    one = getattr(rl, make)("3,3,3")
     one.reset()
     with pytest.warns(UserWarning, match="choose 'ansi' or 'human'"):
         assert one.render() is None
 
 
 @pytest.mark.parametrize("missing", ["gymnasium", "pettingzoo"])
-def test_without_the_libraries_one_line_says_what_to_install(missing: str) -> None:
-    code = f"import sys; sys.modules[{missing!r}] = None; import play.lab.env"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert re.match(rf"ImportError: .*{missing}.*: pip install 'ttt4\[rl\]'$", ran.stderr.splitlines()[-1])
+def test_without_the_libraries_one_line_says_what_to_install(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "play.lab.env", raising=False)
+    with pytest.raises(ImportError, match=rf"^.*{missing}.*: pip install 'ttt4\[rl\]'$"):
+        import_module("play.lab.env")

@@ -77,8 +77,11 @@ def refused(ran: Any, *words: str, code: int = 2) -> bool:
 # grade
 
 
-@pytest.mark.parametrize("player", ["rules", "oracle:5", "run:tiny", "random", "search", "lab_players:Corner"])
-@pytest.mark.parametrize("positions", [[], ["--positions", "300"]])
+@pytest.mark.parametrize(
+    ("player", "positions"),
+    [("rules", []), ("run:tiny", []), ("search", []), ("oracle:5", ["--positions", "300"]),
+     ("lab_players:Corner", ["--positions", "300"])],
+)  # fmt: skip
 def test_a_grade_fits_80_columns(player: str, positions: list[str], own: str, beside: str, play: Any) -> None:
     ran = play("grade", player, *THREE, "--live", *positions)
     assert (ran.code, ran.err) == (0, "")

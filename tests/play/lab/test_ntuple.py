@@ -11,7 +11,7 @@ from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.index.symmetry import image
 
-FANO = "fano"
+pytestmark = pytest.mark.usefixtures("few_draws")
 
 
 def learner(game: str, seed: int = 1, episodes: int = 500) -> NTuple:
@@ -48,23 +48,23 @@ def weights(ntuple: NTuple) -> np.ndarray:
 
 
 def test_the_same_seed_teaches_the_same_and_another_does_not() -> None:
-    assert weights(trained("4,4,4", 300)).tobytes() == weights(trained("4,4,4", 300)).tobytes()
-    assert weights(trained("4,4,4", 300)).tobytes() != weights(trained("4,4,4", 300, seed=2)).tobytes()
+    assert weights(trained("2,4,3", 300)).tobytes() == weights(trained("2,4,3", 300)).tobytes()
+    assert weights(trained("2,4,3", 300)).tobytes() != weights(trained("2,4,3", 300, seed=2)).tobytes()
 
 
 def test_games_teach_the_same_in_any_portions_with_what_was_learned_loaded_in_between() -> None:
-    ntuple, plies = learner("4,4,4"), 0
+    ntuple, plies = learner("2,4,3"), 0
     for start, stop in [(0, 1), (1, 1), (1, 120), (120, 500)]:
-        following = learner("4,4,4")
+        following = learner("2,4,3")
         following.load(ntuple.arrays())
         plies += following.train(start, stop - start).plies
         ntuple = following
-    whole = learner("4,4,4")
+    whole = learner("2,4,3")
     assert plies == whole.train(0, 500).plies
     assert weights(ntuple).tobytes() == weights(whole).tobytes()
 
 
-@pytest.mark.parametrize("game", ["3,3,3", "4,4,4", "4,5,4", "4,4,4,misere", FANO])
+@pytest.mark.parametrize("game", ["3,3,3", "4,5,4", "2,4,3,misere", "fano"])
 def test_games_are_counted_by_their_results_and_their_moves(game: str) -> None:
     ntuple = learner(game)
     played = ntuple.train(0, 200)
@@ -80,7 +80,7 @@ def test_where_lines_cannot_be_avoided_the_third_stone_wins_or_loses() -> None:
     assert learner("2,2,2").train(0, 50) == (50, 0, 0, 150, 0)
 
 
-@pytest.mark.parametrize("game", ["3,3,3", "4,4,4", "3,4,3,misere", FANO])
+@pytest.mark.parametrize("game", ["3,3,3", "2,4,3,misere", "fano"])
 def test_chances_are_on_free_cells_and_add_up_to_1(game: str) -> None:
     positions, ntuple = Positions(game), trained(game, 300)
     chances = ntuple.chances(positions.x, positions.o)
@@ -99,13 +99,13 @@ def test_before_any_game_all_moves_are_equally_good_but_those_that_complete_a_li
 
 
 def test_a_move_is_preferred_however_little_better_it_is() -> None:
-    ntuple = learner("4,4,4")
-    assert ntuple.entropy() > 1
+    ntuple = learner("3,3,3")
+    assert ntuple.entropy() > 0.8
     ntuple.load({"weights": np.random.default_rng(1).normal(0, 1e-5, weights(ntuple).shape).astype(np.float32)})
     assert 0 < ntuple.entropy() < 0.5
 
 
-@pytest.mark.parametrize("game", ["3,3,3", "4,4,4", "3,4,3,misere", FANO])
+@pytest.mark.parametrize("game", ["3,3,3", "2,4,3,misere", "fano"])
 def test_it_treats_images_of_a_position_alike(game: str) -> None:
     positions, ntuple = Positions(game), trained(game, 300)
     rng = np.random.default_rng(3)
@@ -118,7 +118,7 @@ def test_it_treats_images_of_a_position_alike(game: str) -> None:
         assert np.allclose(ntuple.values(moved_x, moved_o), values)
 
 
-@pytest.mark.parametrize("game", ["4,4,4", "4,4,4,misere"])
+@pytest.mark.parametrize("game", ["3,3,3", "2,4,3,misere"])
 def test_it_completes_a_line_at_once_where_that_wins_and_never_where_it_loses_and_something_else_does_not(
     game: str,
 ) -> None:
@@ -144,7 +144,7 @@ def test_values_are_those_of_the_best_move_for_the_side_to_move() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "episodes", "share"), [("3,3,3", 8000, 1.0), ("3,4,3,misere", 8000, 0.9), (FANO, 4000, 1.0)]
+    ("game", "episodes", "share"), [("3,3,3", 8000, 1.0), ("2,4,3,misere", 8000, 0.9), ("fano", 4000, 1.0)]
 )
 def test_it_learns_to_keep_the_result_of_small_games(game: str, episodes: int, share: float) -> None:
     positions = Positions(game)
@@ -183,14 +183,14 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         {},
         {"weights": before[:-1]},
         {"weights": before.astype(np.float64)},
-        trained("4,4,4", 10).arrays(),
+        trained("2,4,3", 10).arrays(),
     ):
         with pytest.raises(ValueError, match="weights"):
             ntuple.load(wrong)
     assert weights(ntuple).tobytes() == before.tobytes()
 
 
-@pytest.mark.parametrize("game", ["5,5,4", "5,5,5", "3,9,3", "cube3", "affine4"])
+@pytest.mark.parametrize("game", ["5,5,4", "3,9,3", pytest.param("affine4", marks=pytest.mark.slow)])
 def test_large_games_are_learned_within_the_limits(game: str) -> None:
     ntuple = learner(game)
     assert ntuple.train(0, 20).games == 20

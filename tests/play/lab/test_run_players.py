@@ -1,7 +1,6 @@
 """`run:FOLDER` as a player: in the arena, at the prompt, in records, for environments, and refused for a reason."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -144,13 +143,9 @@ def test_at_the_prompt_a_run_that_is_not_there_is_refused_in_one_line() -> None:
 # Environments
 
 
-def test_an_environment_takes_it_as_the_opponent(tiny: Path) -> None:
-    pytest.importorskip("gymnasium")
-    pytest.importorskip("pettingzoo")
-    from play.lab.env import OpponentEnv
-
+def test_an_environment_takes_it_as_the_opponent(tiny: Path, rl: Any) -> None:
     rng, rewards = np.random.default_rng(1), []
-    env = OpponentEnv("3,3,3", f"run:{tiny}", side="either")
+    env = rl.OpponentEnv("3,3,3", f"run:{tiny}", side="either")
     for seed in range(20):
         observation, _ = env.reset(seed=seed)
         ended = False
@@ -162,25 +157,24 @@ def test_an_environment_takes_it_as_the_opponent(tiny: Path) -> None:
     assert max(rewards) <= 0  # it never loses
     assert rewards.count(-1.0) > 10
     with pytest.raises(PlayerError, match="has learned 3,3,3, not 4,4,4"):
-        OpponentEnv("4,4,4", f"run:{tiny}")
+        rl.OpponentEnv("4,4,4", f"run:{tiny}")
 
 
 # What is loaded
 
 
-@pytest.mark.parametrize("player", ["rules", "run"])
-def test_numba_is_loaded_for_a_run_and_not_for_the_players_of_the_house(player: str, tiny: Path) -> None:
+def test_numba_is_not_loaded_for_the_players_of_the_house() -> None:
     program = """
 import atexit, sys
 atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))
 from play.cli.main import main
 main()
 """
-    name = f"run:{tiny}" if player == "run" else player
     ran = subprocess.run(
-        [sys.executable, "-c", program, "--game", "3,3,3", "--o", name, "--live"],
-        input="b2\n", capture_output=True, text=True, timeout=60, env=dict(os.environ),
+        [sys.executable, "-c", program, "--game", "3,3,3", "--o", "rules", "--live"],
+        input="b2\n", capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    loaded = {"numba", "numpy", "play.lab.playing", "play.lab.runs"} & set(ran.stderr.split())
-    assert len(loaded) == (4 if player == "run" else 0)
+    loaded = set(ran.stderr.split())
+    assert "play.match" in loaded
+    assert not {"numba", "numpy", "play.lab.playing", "play.lab.runs"} & loaded

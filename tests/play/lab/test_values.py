@@ -1,8 +1,5 @@
 """What players are worth: the same as plain recursion with fractions says, and shown by games that can be replayed."""
 
-import random
-from collections.abc import Sequence
-from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,10 +7,11 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab import NEAR, POLICIES, SMALL, FirstFree, Told, alike, as_array, grader, positions_of, scattered, twin
 
-from play.lab import exploiter, grade
+from play.lab import exploiter
 from play.lab.grading import Grader
 from play.lab.policies import PolicyPlayer, Rows
 from play.lab.q import QLearner
@@ -21,81 +19,24 @@ from play.lab.values import between, worth_of
 from play.match import Match
 from play.players.player import PlayerError
 from play.records.text import read_record
-from solver.arrays.positions import Positions
 from solver.games.line_rules import LineRules
-from solver.games.notation import parse_game
+from solver.games.registry import find_game
 
-NEAR = 1e-12
-THREES = ["3,3,3", "3,3,3,misere"]
 TINY = ["2,2,2", "2,2,2,misere", "2,3,2", "2,3,3", "2,3,3,misere", "1,5,3,misere", "1,1,1"]
 SEEDS = st.integers(0, 1 << 32)
 
-
-@pytest.fixture(autouse=True)
-def nowhere(home: Path) -> None:
-    """Stand where no store is found."""
+pytestmark = pytest.mark.usefixtures("home")
 
 
-class Told:
-    """A player whose chances are those of plain Python, board by board."""
-
-    def __init__(self, rules: naive.Game, chances: naive.Chances) -> None:
-        self._rules, self._chances = rules, chances
-
-    def chances(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
-        boards = [naive.board(self._rules, *cells) for cells in zip(x.tolist(), o.tolist(), strict=True)]
-        return np.array([list(map(float, self._chances(board))) for board in boards]).reshape(len(x), -1)
+def rules_of(name: str) -> LineRules:
+    rules = find_game(name)
+    assert isinstance(rules, LineRules)
+    return rules
 
 
-def scattered(seed: object, *, careless: bool = False) -> naive.Chances:
-    """Random chances, many of them 0, on free cells only unless they are careless."""
-
-    @cache
-    def chances(board: str) -> Sequence[Fraction]:
-        rng = random.Random(f"{seed} {board}")
-        weights = [rng.choice([0, 0, 1, 2, 5]) if careless or mark == "." else 0 for mark in board]
-        return [Fraction(weight, sum(weights)) for weight in weights] if any(weights) else naive.at_random(board)
-
-    return chances
-
-
-def alike(rules: naive.Game, chances: naive.Chances, group: Sequence[naive.Permutation]) -> naive.Chances:
-    """The same chances on all images of a board: those on the first in the alphabet, turned back."""
-
-    @cache
-    def turned_back(board: str) -> list[Fraction | float]:
-        first, g = min((naive.turned(board, g), g) for g in group)
-        known = chances(first)
-        return [known[g[cell]] for cell in range(rules.cells)]
-
-    return turned_back
-
-
-def as_array(positions: Positions, rules: naive.Game, chances: naive.Chances) -> np.ndarray:
-    """The chances on the boards of all rows."""
-    return Told(rules, chances).chances(positions.x, positions.o)
-
-
-@cache
-def grader(name: str) -> Grader:
-    return Grader(name, live=True)
-
-
-@cache
-def positions_of(name: str) -> Positions:
-    return Positions(name)
-
-
-POLICIES: dict[str, naive.Chances] = {
-    "random": naive.at_random,
-    "first": naive.first_free,
-    "scattered": scattered(1),
-    "careless": scattered(2, careless=True),
-}
-
-
-def assert_worth(found: Any, rules: naive.Game, chances: naive.Chances) -> None:
-    """A grade has the values of plain recursion."""
+def assert_worth(name: str, player: Any, chances: naive.Chances) -> None:
+    """The grade of a player has the values of plain recursion."""
+    found, rules = grader(name).grade(player), twin(name)
     perfect = naive.result_of(rules, rules.empty)
     entitled = {"X": perfect, "O": -perfect}
     worth = {side: naive.worth(rules, side, chances) for side in "XO"}
@@ -109,27 +50,25 @@ def assert_worth(found: Any, rules: naive.Game, chances: naive.Chances) -> None:
     assert found.nash_conv == pytest.approx(float(-sum(worth.values())), abs=NEAR)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("name", THREES)
+@pytest.mark.parametrize(("name", "policy"), [("3,3,3", "first"), ("2,4,3", "careless"), ("2,4,3,misere", "scattered")])
 def test_values_are_those_of_plain_recursion(name: str, policy: str) -> None:
-    rules, chances = naive.Game.named(name), POLICIES[policy]
-    assert_worth(grader(name).grade(Told(rules, chances)), rules, chances)
+    assert_worth(name, Told(twin(name), POLICIES[policy]), POLICIES[policy])
 
 
-@pytest.mark.parametrize("policy", ["scattered", "careless"])
-@pytest.mark.parametrize("name", THREES)
-def test_values_of_arrays_are_those_of_the_same_chances_on_every_image(name: str, policy: str) -> None:
-    rules, positions = naive.Game.named(name), positions_of(name)
-    chances = alike(rules, POLICIES[policy], positions.group)
-    assert_worth(grader(name).grade(as_array(positions, rules, chances)), rules, chances)
+@pytest.mark.parametrize("name", SMALL)
+def test_values_of_arrays_are_those_of_the_same_chances_on_every_image(name: str) -> None:
+    chances = alike(name, POLICIES["careless"])
+    assert_worth(name, as_array(name, chances), chances)
 
 
+@settings(max_examples=30)
 @given(st.sampled_from(TINY), SEEDS, st.booleans())
 def test_any_chances_have_the_values_of_plain_recursion(name: str, seed: int, careless: bool) -> None:
-    rules, chances = naive.Game.named(name), scattered(seed, careless=careless)
-    assert_worth(grader(name).grade(Told(rules, chances)), rules, chances)
+    chances = scattered(seed, careless=careless)
+    assert_worth(name, Told(twin(name), chances), chances)
 
 
+@settings(max_examples=30)
 @given(st.sampled_from(TINY), SEEDS)
 def test_a_symmetric_player_is_worth_the_same_whether_equal_positions_count_as_one_or_not(name: str, seed: int) -> None:
     positions = positions_of(name)
@@ -145,24 +84,24 @@ def test_a_symmetric_player_is_worth_the_same_whether_equal_positions_count_as_o
 
 
 def assert_result_between(name: str, *chances: naive.Chances) -> None:
-    rules = naive.Game.named(name)
-    x, o = (grader(name).policy(Told(rules, each)) for each in chances)
-    wanted = float(naive.worth(rules, "X", *chances))
+    x, o = (grader(name).policy(Told(twin(name), each)) for each in chances)
+    wanted = float(naive.worth(twin(name), "X", *chances))
     assert between(x, o) == pytest.approx(wanted, abs=NEAR)
 
 
+@settings(max_examples=30)
 @given(st.sampled_from(TINY), SEEDS, SEEDS)
 def test_the_result_between_two_players_is_that_of_plain_recursion(name: str, one: int, other: int) -> None:
     assert_result_between(name, scattered(one), scattered(other))
 
 
 def test_between_two_players_whoever_claims_a_taken_cell_loses() -> None:
-    assert_result_between("3,3,3", naive.at_random, scattered(1, careless=True))
+    assert_result_between("2,4,3", naive.at_random, scattered(1, careless=True))
 
 
-@pytest.mark.parametrize("name", THREES)
+@pytest.mark.parametrize("name", ["3,3,3", "2,4,3,misere"])
 def test_a_perfect_player_gives_nothing_away(name: str) -> None:
-    rules = naive.Game.named(name)
+    rules = twin(name)
 
     def perfect(board: str) -> list[float]:
         best = min(naive.optimal(rules, board))
@@ -175,17 +114,16 @@ def test_a_perfect_player_gives_nothing_away(name: str) -> None:
     assert found.refutation is None
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", ["first", "scattered", "careless"])
 @pytest.mark.parametrize("symmetric", [False, True])
-@pytest.mark.parametrize("name", [*THREES, "2,4,3", "2,3,2"])
+@pytest.mark.parametrize("name", [*SMALL, "2,3,2"])
 def test_a_refutation_is_a_shortest_game_in_which_the_player_gets_too_little(
     name: str, policy: str, symmetric: bool
 ) -> None:
-    rules, chances, positions = naive.Game.named(name), POLICIES[policy], positions_of(name)
+    rules, chances, group = twin(name), POLICIES[policy], positions_of(name).group
     if symmetric:
-        chances = alike(rules, chances, positions.group)
-    player = as_array(positions, rules, chances) if symmetric else Told(rules, chances)
-    found = grader(name).grade(player)
+        chances = alike(name, chances)
+    found = grader(name).grade(as_array(name, chances) if symmetric else Told(rules, chances))
     entitled = {"X": found.perfect, "O": -(found.perfect or 0)}
     for side, right in entitled.items():
         length = naive.shortest_loss(rules, side, chances, right)
@@ -194,10 +132,10 @@ def test_a_refutation_is_a_shortest_game_in_which_the_player_gets_too_little(
         if record is None:
             continue
         assert record.tags[side] == found.player
-        match = read_record(str(record), rules=LineRules(parse_game(name))).match
+        match = read_record(str(record), rules=rules_of(name)).match
         board = rules.empty
         for move in match.moves:
-            own = [g for g in positions.group if naive.turned(board, g) == board] if symmetric else [range(rules.cells)]
+            own = [g for g in group if naive.turned(board, g) == board] if symmetric else [range(rules.cells)]
             assert naive.mover(board) != side or any(chances(board)[g[move]] > 0 for g in own)
             board = naive.claim(board, move)
         assert match.outcome
@@ -211,18 +149,9 @@ def test_a_refutation_is_a_shortest_game_in_which_the_player_gets_too_little(
     assert (found.refutation and len(found.refutation.match.moves)) == min(lengths, default=None)
 
 
-class FirstFree:
-    """A player of the arena, who always makes the same move in a state."""
-
-    name = "first free"
-
-    def choose(self, state: Any) -> int:
-        return int(state.empty[0])
-
-
 def met_by(player: Any, opponent: Any, name: str) -> str | None:
     """Who wins when the first plays X and the second O."""
-    match: Match[Any] = Match(LineRules(parse_game(name)))
+    match: Match[Any] = Match(rules_of(name))
     while match.to_move:
         match.play(match.to_move, (player if match.to_move == "X" else opponent).choose(match.state))
     assert match.outcome
@@ -244,7 +173,7 @@ def deterministic(name: str) -> dict[str, tuple[Any, Any]]:
     return found
 
 
-@pytest.mark.parametrize("name", [*THREES, "2,4,3"])
+@pytest.mark.parametrize("name", ["3,3,3", "2,4,3,misere"])
 def test_an_exploiter_gets_from_a_deterministic_player_what_it_promises(name: str) -> None:
     for graded, playing in deterministic(name).values():
         best = grader(name).exploiter(graded)
@@ -255,43 +184,40 @@ def test_an_exploiter_gets_from_a_deterministic_player_what_it_promises(name: st
         assert -results[met_by(playing, best, name)] == best.value["O"]
 
 
-@pytest.mark.parametrize("policy", ["scattered", "careless"])
-@pytest.mark.parametrize("name", THREES)
+@pytest.mark.parametrize(("name", "policy"), [("2,4,3", "scattered"), ("2,4,3,misere", "careless")])
 def test_an_exploiter_gets_from_any_player_on_average_what_it_promises(name: str, policy: str) -> None:
-    rules, chances, game = naive.Game.named(name), POLICIES[policy], LineRules(parse_game(name))
+    rules, chances, game = twin(name), POLICIES[policy], rules_of(name)
     best = exploiter(name, Told(rules, chances), live=True)
 
     @cache
     def chosen(board: str) -> list[int]:
-        rows = "/".join(board[i : i + 3] for i in range(0, 9, 3))
-        cell = best.choose(game.decode(rows))
-        return [int(cell == other) for other in range(9)]
+        cell = best.choose(game.decode(f"{board[:4]}/{board[4:]}"))
+        return [int(cell == other) for other in range(8)]
 
     for side in "XO":
         assert best.value[side] == pytest.approx(float(naive.worth(rules, side, chosen, chances)), abs=NEAR)
 
 
-@pytest.mark.parametrize("name", THREES)
+@pytest.mark.parametrize("name", SMALL)
 def test_an_exploiter_of_a_symmetric_player_gets_on_average_what_it_promises(name: str) -> None:
-    rules, positions = naive.Game.named(name), positions_of(name)
-    chances = alike(rules, scattered(4), positions.group)
-    best = grader(name).exploiter(as_array(positions, rules, chances))
+    chances = alike(name, scattered(4))
+    best = grader(name).exploiter(as_array(name, chances))
     policy = grader(name).policy(best)
-    opponent = grader(name).policy(Told(rules, chances))
+    opponent = grader(name).policy(Told(twin(name), chances))
     assert between(policy, opponent) == pytest.approx(best.value["X"], abs=NEAR)
     assert -between(opponent, policy) == pytest.approx(best.value["O"], abs=NEAR)
 
 
 def test_an_exploiter_makes_legal_moves_where_the_player_never_goes() -> None:
-    best, rules = exploiter("3,3,3", FirstFree(), live=True), LineRules(parse_game("3,3,3"))
-    for board in naive.open_boards(naive.Game(3, 3, 3)):
-        state = rules.decode("/".join(board[i : i + 3] for i in range(0, 9, 3)))
+    best, rules = grader("2,4,3").exploiter(FirstFree()), rules_of("2,4,3")
+    for board in naive.open_boards(twin("2,4,3")):
+        state = rules.decode(f"{board[:4]}/{board[4:]}")
         assert best.choose(state) in rules.legal(state)
 
 
 def test_what_is_met_is_what_play_against_the_player_leads_to() -> None:
-    rules = naive.Game(3, 3, 3)
-    found = grade("3,3,3", FirstFree(), live=True)
+    rules = twin("3,3,3")
+    found = grader("3,3,3").grade(FirstFree())
     for side in "XO":
         met, now = 0, {rules.empty}
         while now:
@@ -319,6 +245,7 @@ def test_an_unknown_player_has_no_exploiter() -> None:
         exploiter("3,3,3", "nobody", live=True)
 
 
+@pytest.mark.slow
 def test_values_on_4x4_are_those_of_perfect_and_of_random_play(store4: Path) -> None:
     with Grader("4,4,4", str(store4)) as four:
         assert four.positions is not None
