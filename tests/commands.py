@@ -4,17 +4,21 @@ A command that waits runs in a greenlet, so a test and its command take turns in
 command that waits for input while the test waits for something else to be shown has failed at once.
 """
 
+import importlib
 import io
+import os
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import click
 import pytest
 from greenlet import getcurrent, greenlet
+
+Streams = tuple[Any, Any, Any]
 
 
 class Ran(NamedTuple):
@@ -28,8 +32,8 @@ class Ran(NamedTuple):
 class Output(io.TextIOWrapper):
     """Standard output or error of a command, kept in memory; several may share one memory, as on a terminal."""
 
-    def __init__(self, memory: io.BytesIO, *, terminal: bool) -> None:
-        super().__init__(memory, "utf-8", "backslashreplace", write_through=True)
+    def __init__(self, memory: io.BytesIO, *, terminal: bool, encoding: str = "utf-8") -> None:
+        super().__init__(memory, encoding, "backslashreplace", write_through=True)
         self._terminal = terminal
 
     def isatty(self) -> bool:
@@ -39,41 +43,48 @@ class Output(io.TextIOWrapper):
         """Keep the memory: the test reads it after the command has ended."""
 
 
-def run_command(command: click.Command, *arguments: object, typed: str | bytes = "", **env: str) -> Ran:
+def run_command(
+    command: click.Command, *arguments: object, typed: str | bytes = "", encoding: str = "utf-8", **env: str
+) -> Ran:
     """Run a command to its end, with these lines typed into a pipe; what it raises is the test's own failure."""
     said = typed if isinstance(typed, bytes) else typed.encode()
     out, err = io.BytesIO(), io.BytesIO()
-    streams = io.TextIOWrapper(io.BytesIO(said), "utf-8"), Output(out, terminal=False), Output(err, terminal=False)
-    with _own_process(env), _streams(*streams):
+    streams = (
+        io.TextIOWrapper(io.BytesIO(said), encoding), Output(out, terminal=False, encoding=encoding),
+        Output(err, terminal=False, encoding=encoding),
+    )  # fmt: skip
+    before, outside = _streams(), _Surroundings()
+    _set_streams(streams)
+    os.environ.update(env)
+    try:
         code = _exit_code(command, arguments)
-    return Ran(code, out.getvalue().decode(), err.getvalue().decode())
-
-
-def _exit_code(command: click.Command, arguments: tuple[object, ...]) -> int:
-    with pytest.raises(SystemExit) as ended:
-        command.main([str(argument) for argument in arguments], prog_name=command.name)
-    return int(ended.value.code or 0)
+    finally:
+        _set_streams(before)
+        outside.restore()
+    return Ran(code, out.getvalue().decode(encoding), err.getvalue().decode(encoding))
 
 
 class Waiting:
     """A command that gives way to its test whenever it waits for input."""
 
-    def __init__(self, command: click.Command, *arguments: object, streams: tuple[Any, Any, Any], **env: str) -> None:
+    _under_way: ClassVar[list["Waiting"]] = []
+    """Commands that have not ended: the last one has the standard streams even while the test looks, since its threads
+    may write at any time."""
+    _outside: ClassVar[Streams]
+    """The standard streams without any command."""
+
+    def __init__(self, command: click.Command, *arguments: object, streams: Streams, **env: str) -> None:
         self.code: int | None = None
-        self._streams = streams
-        self._env = env
-        self._outer: tuple[Any, Any, Any] | None = None
+        self._own_streams = streams
+        self._surroundings = _Surroundings(env)
         self._greenlet = greenlet(lambda value: self._run(command, arguments))
 
     def resume(self, value: Any = None) -> Any:
         """Go on with the command, which gets a value, and return what it waits for; None if it has ended."""
         assert self.code is None, "the command has ended"
-        self._install()
-        try:
+        with self._inside():
             self._greenlet.parent = getcurrent()
             return self._greenlet.switch(value)
-        finally:
-            self._leave()
 
     def wait(self, reason: Any) -> Any:
         """Give way to the test, from within the command, and return what the test resumes it with."""
@@ -81,53 +92,70 @@ class Waiting:
 
     def stop(self) -> None:
         """End the command, if it still waits."""
-        if self._greenlet and self.code is None:
-            self._install()
-            self._greenlet.parent = getcurrent()
-            with suppress(BaseException):
-                self._greenlet.throw()
+        if self._greenlet:
             self.code = -1
-        self._leave()
+            with self._inside(), suppress(BaseException):
+                self._greenlet.parent = getcurrent()
+                self._greenlet.throw()
 
-    def _install(self) -> None:
-        """Let the command have its streams, which stay while the test looks: its threads may write at any time."""
-        if sys.stdout is not self._streams[1]:
-            self._outer = sys.stdin, sys.stdout, sys.stderr
-            sys.stdin, sys.stdout, sys.stderr = self._streams
-
-    def _leave(self) -> None:
-        if self.code is None:
-            self._streams = sys.stdin, sys.stdout, sys.stderr
-        elif self._outer:
-            (sys.stdin, sys.stdout, sys.stderr), self._outer = self._outer, None
-
-    def _run(self, command: click.Command, arguments: tuple[object, ...]) -> None:
-        with _own_process(self._env):
-            self.code = _exit_code(command, arguments)
-
-
-@contextmanager
-def _streams(*streams: Any) -> Iterator[None]:
-    before = sys.stdin, sys.stdout, sys.stderr
-    sys.stdin, sys.stdout, sys.stderr = streams
-    try:
-        yield
-    finally:
-        sys.stdin, sys.stdout, sys.stderr = before
-
-
-@contextmanager
-def _own_process(env: dict[str, str]) -> Iterator[None]:
-    """Take back what a command leaves in its process: variables, paths, warnings, and modules of the user's own."""
-    with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
-        for name, value in env.items():
-            patched.setenv(name, value)
-        patched.setattr(sys, "path", list(sys.path))
-        known, folder = set(sys.modules), Path.cwd()
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """Let the command have its own streams and surroundings; it keeps the streams until it ends."""
+        others, outside = [each for each in self._under_way if each is not self], _Surroundings()
+        if _streams()[1] not in [each._own_streams[1] for each in self._under_way]:
+            Waiting._outside = _streams()
+        Waiting._under_way = [*others, self]
+        _set_streams(self._own_streams)
+        self._surroundings.restore()
         try:
             yield
         finally:
-            for name in set(sys.modules) - known:
-                file = getattr(sys.modules[name], "__file__", None)
-                if file and folder in Path(file).parents:
-                    del sys.modules[name]
+            self._own_streams, self._surroundings = _streams(), _Surroundings()
+            outside.restore()
+            if self._greenlet.dead:
+                Waiting._under_way = others
+                _set_streams(others[-1]._own_streams if others else self._outside)
+
+    def _run(self, command: click.Command, arguments: tuple[object, ...]) -> None:
+        self.code = _exit_code(command, arguments)
+
+
+def _exit_code(command: click.Command, arguments: tuple[object, ...]) -> int:
+    """Run a command to its end, and then forget the user's own modules that it has loaded, as a process would."""
+    importlib.invalidate_caches()
+    known, folder = set(sys.modules), Path.cwd()
+    try:
+        with warnings.catch_warnings(), pytest.raises(SystemExit) as ended:
+            command.main([str(argument) for argument in arguments], prog_name=command.name)
+    finally:
+        for name in set(sys.modules) - known:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file and folder in Path(file).parents:
+                del sys.modules[name]
+    return int(ended.value.code or 0)
+
+
+class _Surroundings:
+    """What a process has of its own besides its streams: variables, and where it looks for modules."""
+
+    def __init__(self, changed: dict[str, str] | None = None) -> None:
+        """Take what there is now, with these variables changed."""
+        self._variables = {**os.environ, **(changed or {})}
+        self._path = list(sys.path)
+
+    def restore(self) -> None:
+        """Let everything be as it was."""
+        for name in os.environ.keys() - self._variables.keys():
+            del os.environ[name]
+        for name, value in self._variables.items():
+            if os.environ.get(name) != value:
+                os.environ[name] = value
+        sys.path[:] = self._path
+
+
+def _streams() -> Streams:
+    return sys.stdin, sys.stdout, sys.stderr
+
+
+def _set_streams(streams: Streams) -> None:
+    sys.stdin, sys.stdout, sys.stderr = streams

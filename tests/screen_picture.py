@@ -6,7 +6,7 @@ import tempfile
 from html import escape
 from pathlib import Path
 
-from screens import ENTER, Screen
+from screens import ENTER, TerminalScreen
 
 from solver.games.lines import grid
 from solver.proof.build import build_store
@@ -20,7 +20,7 @@ COLOURS = {
 }  # fmt: skip
 
 
-def draw(screen: Screen) -> str:
+def draw(screen: TerminalScreen) -> str:
     """Return the picture of what is shown; each character stands in its column, whatever the font."""
     drawn = []
     for row in range(ROWS):
@@ -51,7 +51,7 @@ def main() -> None:
         store = Path(folder) / "4x4x4.ttt4"
         build_store(grid(4, 4, 4), store, jobs=2)
         os.environ["XDG_STATE_HOME"] = folder
-        screen = Screen("--game", "4,4,4", "--o", "human", "--store", store, rows=ROWS, columns=COLUMNS)
+        screen = TerminalScreen("--game", "4,4,4", "--o", "human", "--store", store, rows=ROWS, columns=COLUMNS)
         screen.until("X to move")
         for move in ["b1", "a2", "c1", "c2", "a4", "d3", "b4"]:
             screen.press(*move)

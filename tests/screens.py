@@ -7,6 +7,7 @@ import pty
 import re
 import signal
 import struct
+import sys
 import termios
 from abc import ABC, abstractmethod
 from collections import deque
@@ -15,15 +16,18 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from select import select
-from time import monotonic, sleep
+from threading import Event
+from threading import enumerate as enumerate_threads
+from time import monotonic
 from typing import Any, NoReturn
 
 import pyte
 import pytest
 from commands import Output, Waiting
-from sessions import COMMAND, Keyboard
+from sessions import COMMAND, Keyboard, heed_signals
 
 from play.cli.main import main
+from play.screen.app import App, _Lane
 from play.screen.canvas import Canvas, Look
 from play.screen.terminal import RESIZED, Click, Terminal
 
@@ -154,9 +158,12 @@ class Headless(Terminal):
         self.rows, self.columns = rows, columns
         self.keys: deque[str | Click] = deque()
         self.canvas: Canvas | None = None
+        self.used = False
+        self.work_ended = Event()
         self._wait = wait
 
     def __enter__(self) -> "Headless":
+        self.used = True
         return self
 
     def close(self) -> None:
@@ -173,14 +180,45 @@ class Headless(Terminal):
         pass
 
     def next(self, seconds: float | None) -> str | Click | None:
-        """Return the next key; give way to the test first if there is none."""
+        """Return the next key; give way to the test first if there is none, and then to the work that is under way."""
         if not self.keys:
             self._wait("a key" if seconds is None else "work")
         if self.keys:
             return self.keys.popleft()
-        if seconds is not None:
-            sleep(0.0005)  # which lets the threads that work go on
+        if seconds is not None and self.work_ended.wait(seconds):
+            self.work_ended.clear()
         return None
+
+
+class _Results(deque[Callable[[], None]]):
+    """What other threads have done for an app; whoever waits for it is told at once."""
+
+    def __init__(self, told: Event) -> None:
+        super().__init__()
+        self._told = told
+
+    def append(self, result: Callable[[], None]) -> None:
+        super().append(result)
+        self._told.set()
+
+
+class _EndingLane(_Lane):
+    """A thread of an app that ends when it is told so, as no app does before its process ends."""
+
+    def _work(self) -> None:
+        with suppress(SystemExit):
+            super()._work()
+
+
+class _Lanes(dict[str, _Lane]):
+    """The threads of an app, each made when it is first asked for."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> _Lane:
+        self[name] = _EndingLane()
+        return self[name]
 
 
 class Screen(Shown):
@@ -191,15 +229,28 @@ class Screen(Shown):
         output = Output(self._memory, terminal=True)
         self._command = Waiting(main, *arguments, streams=(Keyboard(), output, output), **env)
         self._terminal = Headless(rows, columns, self._command.wait)
+        self._lanes = _Lanes()
+        self._threads = set(enumerate_threads())
         self._busy = False
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("play.screen.terminal.can_show", lambda: True)
             patched.setattr("play.screen.start.Terminal", lambda: self._terminal)
+            patched.setattr("play.screen.start.App", self._make_app)
             self._go_on()
 
     @property
     def code(self) -> int | None:
         return self._command.code
+
+    @property
+    def printed(self) -> str:
+        """What was printed before or after the screen, or without one."""
+        return self._memory.getvalue().decode()
+
+    @property
+    def used(self) -> bool:
+        """Whether there was a screen at all."""
+        return self._terminal.used
 
     def look(self, row: int, column: int) -> tuple[str, bool, bool, bool]:
         assert self._terminal.canvas
@@ -236,14 +287,15 @@ class Screen(Shown):
 
     def wait(self, condition: Callable[[], object], wanted: object = "") -> None:
         """Let work that is under way go on until something is so; fail if nothing is under way any more."""
+        end = monotonic() + PATIENCE
         while not condition():
             assert self._busy, f"never so: {wanted}\n{self.text}"
+            assert monotonic() < end, f"not in {PATIENCE} s: {wanted}\n{self.text}"
             self._go_on()
 
     def asleep(self) -> None:
         """Let all work that is under way end."""
-        while self._busy:
-            self._go_on()
+        self.wait(lambda: not self._busy)
 
     def ended(self) -> int:
         """Wait for the end, and return the exit code."""
@@ -252,7 +304,18 @@ class Screen(Shown):
         return self.code
 
     def close(self) -> None:
+        """End the command, and the threads that worked for it."""
         self._command.stop()
+        for lane in self._lanes.values():
+            lane.put(sys.exit, True)  # the thread that does this ends
+        for thread in set(enumerate_threads()) - self._threads:
+            thread.join(PATIENCE)
+            assert not thread.is_alive(), f"{thread} works on after the screen was closed"
+
+    def _make_app(self, terminal: Terminal) -> App:
+        app = App(terminal)
+        app._done, app._lanes = _Results(self._terminal.work_ended), self._lanes
+        return app
 
     def _send(self, key: str | Click) -> None:
         if self.code is None:  # a key that is pressed too late means nothing
@@ -264,14 +327,16 @@ class Screen(Shown):
 
     def _drawn_lines(self) -> list[str]:
         if self._terminal.canvas is None:  # the screen is gone, or has not come
-            return self._memory.getvalue().decode().split("\n")
+            return self.printed.split("\n")
         return ["".join(row) for row in self._terminal.canvas.texts]
 
 
 class TerminalScreen(Shown):
     """`ttt4-play` on a terminal of its own, started as a shell would, and what that terminal shows."""
 
-    def __init__(self, *arguments: object, rows: int = 24, columns: int = 80, **env: str) -> None:
+    def __init__(
+        self, *arguments: object, rows: int = 24, columns: int = 80, hangup_ignored: bool = False, **env: str
+    ) -> None:
         self._emulator = _Emulator(columns, rows)
         self._stream = _Stream(self._emulator)
         self.written = b""
@@ -286,6 +351,9 @@ class TerminalScreen(Shown):
         reading, writing = os.pipe()
         self._shell = os.fork()
         if not self._shell:
+            heed_signals()
+            if hangup_ignored:  # as under nohup
+                signal.signal(signal.SIGHUP, signal.SIG_IGN)
             _act_as_shell(self._slave, writing, [COMMAND, *map(str, arguments)], own | known | env)
         os.close(writing)
         self.child = int(os.read(reading, 20))

@@ -24,6 +24,9 @@ COMMAND = str(Path(sys.executable).with_name("ttt4-play"))
 HUMANS = ["--x", "human", "--o", "human"]
 THREE = ["--game", "3,3,3"]
 KEPT = "The game is kept: ttt4-play resume continues it.\n"
+INTERRUPTED = object()
+"""What a keyboard has instead of a line when Ctrl-C is typed."""
+
 Start = Callable[..., "Session"]
 StartProcess = Callable[..., "TerminalSession"]
 
@@ -45,17 +48,21 @@ class Keyboard(io.TextIOBase):
         return True
 
     def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
-        return str(self.wait("a line"))
+        typed = self.wait("a line")
+        if typed is INTERRUPTED:
+            raise KeyboardInterrupt
+        return str(typed)
 
 
 class Session:
     """`ttt4-play` at a prompt on a terminal, 80 columns wide, in this process."""
 
-    def __init__(self, *arguments: object, **env: str) -> None:
+    def __init__(self, *arguments: object, plain: bool = True, **env: str) -> None:
         self._memory, keyboard = io.BytesIO(), Keyboard()
         output = Output(self._memory, terminal=True)
         env = {"TERM": "xterm", "COLUMNS": "80", **env}
-        self._command = Waiting(main, *_plainly(arguments), streams=(keyboard, output, output), **env)
+        given = _plainly(arguments) if plain else arguments
+        self._command = Waiting(main, *given, streams=(keyboard, output, output), **env)
         keyboard.wait = self._command.wait
         self._shown = 0
         self._command.resume()
@@ -75,8 +82,12 @@ class Session:
         self._command.resume(f"{line}\n")
         return click.unstyle(self.prompted())
 
+    def interrupt(self) -> None:
+        """Type Ctrl-C."""
+        self._command.resume(INTERRUPTED)
+
     def ended(self) -> int:
-        """Return the exit code; type nothing more, if the command still waits."""
+        """Return the exit code; type Ctrl-D, if the command still waits."""
         if self._command.code is None:
             self._command.resume("")
         assert self._command.code is not None
@@ -99,6 +110,7 @@ class TerminalSession:
         arguments = _plainly(arguments)
         self.child, self.terminal = pty.fork()
         if not self.child:
+            heed_signals()
             os.execve(COMMAND, [COMMAND, *map(str, arguments)], {**os.environ, "TERM": "xterm", **env})
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
         self.written = ""
@@ -147,9 +159,15 @@ class TerminalSession:
         os.close(self.terminal)
 
 
-def piped(typed: str | bytes, *arguments: object, **env: str) -> Ran:
+def heed_signals() -> None:
+    """Let the command that this process becomes heed signals that whoever runs the tests ignores, as nohup does."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def piped(typed: str | bytes, *arguments: object, encoding: str = "utf-8", **env: str) -> Ran:
     """Run the command to its end with these lines typed into a pipe, in this process."""
-    return run_command(main, *arguments, typed=typed, **env)
+    return run_command(main, *arguments, typed=typed, encoding=encoding, **env)
 
 
 def piped_process(typed: str | bytes, *arguments: object, **env: str) -> Ran:

@@ -41,8 +41,8 @@ def start_process() -> Iterator[StartProcess]:
 def _starting(kind: Any) -> Iterator[Any]:
     sessions: list[Any] = []
 
-    def starting(*arguments: object, **env: str) -> Any:
-        sessions.append(kind(*arguments, **env))
+    def starting(*arguments: object, **given: Any) -> Any:
+        sessions.append(kind(*arguments, **given))
         return sessions[-1]
 
     yield starting

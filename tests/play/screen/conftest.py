@@ -38,8 +38,8 @@ def show_on_terminal() -> Iterator[ShowOnTerminal]:
 def _showing(kind: Any) -> Iterator[Any]:
     screens: list[Any] = []
 
-    def showing(*arguments: object, rows: int = 24, columns: int = 80, **env: str) -> Any:
-        screens.append(kind(*arguments, rows=rows, columns=columns, **env))
+    def showing(*arguments: object, **given: Any) -> Any:
+        screens.append(kind(*arguments, **given))
         return screens[-1]
 
     yield showing

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from play.screen.boards import MARGIN, Fit, Shown, draw_board, fit
@@ -34,6 +34,7 @@ def _game(name: str) -> BoardGame[Any]:
 
 
 GAMES = [_game(name) for name in NAMES]
+FEW = settings(max_examples=30)
 games = st.sampled_from(GAMES)
 rooms = st.tuples(st.integers(1, 70), st.integers(1, 220))
 notes = st.integers(0, 5)
@@ -66,6 +67,7 @@ def test_a_board_fits_and_has_room_for_its_notes_where_any_does(
         assert how.columns >= min(widest, 4)
 
 
+@FEW
 @given(games, rooms, st.data())
 def test_nothing_is_drawn_outside_the_area(game: BoardGame[Any], room: tuple[int, int], data: st.DataObject) -> None:
     cells = st.integers(0, game.cells - 1)
@@ -87,6 +89,7 @@ def test_nothing_is_drawn_outside_the_area(game: BoardGame[Any], room: tuple[int
     assert not outside
 
 
+@FEW
 @given(games, st.tuples(st.integers(8, 70), st.integers(26, 220)), st.data())
 def test_the_cursor_is_seen_and_a_click_there_claims_its_cell(
     game: BoardGame[Any], room: tuple[int, int], data: st.DataObject
@@ -101,6 +104,7 @@ def test_the_cursor_is_seen_and_a_click_there_claims_its_cell(
     assert set_off or any("┏" in line for line in canvas.texts)
 
 
+@FEW
 @given(games, st.data())
 def test_a_board_with_room_shows_every_cell_and_mark(game: BoardGame[Any], data: st.DataObject) -> None:
     filled = data.draw(st.dictionaries(st.integers(0, game.cells - 1), st.sampled_from(game.marks)))
@@ -117,6 +121,7 @@ def test_a_board_with_room_shows_every_cell_and_mark(game: BoardGame[Any], data:
             assert drawn.count(mark) == sum(each == mark for each in filled.values())
 
 
+@FEW
 @given(
     st.sampled_from(["X", "O", "R", "G"]), st.sampled_from(["X", "O", "R", "G"]), st.sampled_from([8, 12, 24, 40, 60])
 )

@@ -1,15 +1,17 @@
 """The canvas: nothing is written outside, and a click means what was written last."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from play.screen.canvas import NAMES, Area, Canvas, Look, button_width
 
+FEW = settings(max_examples=30)
 places = st.integers(-5, 40)
 sizes = st.integers(0, 30)
 areas = st.builds(Area, places, places, sizes, sizes)
 
 
+@FEW
 @given(st.integers(1, 20), st.integers(1, 30), places, places, st.text(), st.none() | sizes)
 def test_text_is_written_inside_and_within_its_room(
     rows: int, columns: int, row: int, column: int, text: str, room: int | None
@@ -26,6 +28,7 @@ def test_text_is_written_inside_and_within_its_room(
     assert end <= column + len(text)
 
 
+@FEW
 @given(st.lists(st.tuples(areas, st.text(min_size=1))), places, places)
 def test_a_click_means_the_last_spot_that_holds_it(spots: list[tuple[Area, str]], row: int, column: int) -> None:
     canvas = Canvas(20, 30)
@@ -34,6 +37,7 @@ def test_a_click_means_the_last_spot_that_holds_it(spots: list[tuple[Area, str]]
     assert canvas.key_at(row, column) == next((key for area, key in reversed(spots) if area.holds(row, column)), None)
 
 
+@FEW
 @given(areas, places, places)
 def test_an_area_holds_its_rows_and_columns(area: Area, row: int, column: int) -> None:
     assert area.holds(row, column) == (
@@ -41,6 +45,7 @@ def test_an_area_holds_its_rows_and_columns(area: Area, row: int, column: int) -
     )
 
 
+@FEW
 @given(areas)
 def test_what_is_cleared_is_blank_and_cannot_be_clicked(area: Area) -> None:
     canvas = Canvas(20, 30)
@@ -54,6 +59,7 @@ def test_what_is_cleared_is_blank_and_cannot_be_clicked(area: Area) -> None:
         assert (canvas.key_at(row, 3) is None) == area.holds(row, 3)
 
 
+@FEW
 @given(areas)
 def test_a_look_is_added_to_an_area_alone(area: Area) -> None:
     canvas = Canvas(20, 30)
@@ -65,6 +71,7 @@ def test_a_look_is_added_to_an_area_alone(area: Area) -> None:
             assert canvas.looks[row][column] == before | (Look.REVERSED if area.holds(row, column) else Look.PLAIN)
 
 
+@FEW
 @given(st.sampled_from([*NAMES, "q", "?"]), st.text("abc xyz"))
 def test_a_button_is_as_wide_as_is_said_and_means_its_key(key: str, label: str) -> None:
     canvas = Canvas(3, 60)

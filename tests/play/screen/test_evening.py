@@ -6,10 +6,6 @@ from hypothesis import strategies as st
 from play.screen.evening import Evening
 
 
-def test_before_the_first_end_there_is_no_score() -> None:
-    assert str(Evening()) == ""
-
-
 @given(st.lists(st.sampled_from(["X", "O", None]), min_size=1))
 def test_one_person_wins_loses_and_draws(winners: list[str | None]) -> None:
     evening = Evening()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from screens import ENTER, ESCAPE, Screen, Show
-from sessions import HUMANS, THREE, piped
+from sessions import HUMANS, KEPT, THREE, piped
 
 
 @pytest.fixture
@@ -36,10 +36,8 @@ def test_a_game_is_resumed_from_the_list_and_left_to_it(listed: Screen, games: P
     listed.press("q")
     listed.until("Kept games: 3", "3 plies")
     listed.press("q")
-    assert listed.ended() == 0
-    assert "The game is kept" in listed.text
+    assert (listed.ended(), listed.printed) == (0, KEPT)
     assert any("c3" in path.read_text() for path in games.iterdir() if path.name not in ("won.txt", "damaged.txt"))
-    assert listed.modes == listed.before
 
 
 def test_a_game_that_has_ended_is_reviewed_but_does_not_count(listed: Screen) -> None:
@@ -107,18 +105,17 @@ def test_more_games_than_there_are_rows_scroll(show: Show, games: Path) -> None:
 
 def test_where_no_game_is_kept_a_line_says_so(show: Show) -> None:
     screen = show("games")
-    screen.until("No game is kept yet: ttt4-play begins one.")
-    assert screen.ended() == 0
-    assert b"\x1b[?1049h" not in screen.written
+    assert (screen.ended(), screen.printed) == (0, "No game is kept yet: ttt4-play begins one.\n")
+    assert not screen.used
 
 
 @pytest.mark.parametrize("arguments", [["--plain"], ["--json"]])
 def test_whoever_asks_for_text_gets_it_on_a_terminal(arguments: list[str], show: Show, store3: Path) -> None:
     piped("b2\na1\n", *THREE, *HUMANS, "--store", store3)
     screen = show("games", *arguments)
-    assert screen.ended() == 0
-    assert b"\x1b" not in screen.written
-    assert screen.written.decode().replace("\r\n", "\n") == piped("", "games", *arguments).stdout
+    assert (screen.ended(), screen.printed) == (0, piped("", "games", *arguments).stdout)
+    assert not screen.used
+    assert "\x1b" not in screen.printed
 
 
 def test_through_a_pipe_two_lines_a_game_are_written(store3: Path, games: Path) -> None:

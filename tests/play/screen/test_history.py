@@ -91,8 +91,3 @@ def test_a_game_that_has_ended_is_looked_at_and_goes_on_from_before_its_end(scre
     screen.until("X played a2. O to move.", without=["n new  v"])
     screen.press(ENTER)
     screen.until("O played b3. X to move.")
-
-
-def test_a_click_on_a_move_shows_the_position_after_it(screen: Screen) -> None:
-    screen.click_on("b2  O")
-    seen(screen, 1)

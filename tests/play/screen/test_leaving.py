@@ -1,11 +1,10 @@
 """Every way to leave the screen: the terminal is as before, the game is kept, and a line says how to go on."""
 
-import os
 import signal
 from pathlib import Path
 
 import pytest
-from screens import Screen, Show
+from screens import Screen, Show, ShowOnTerminal, TerminalScreen
 from sessions import HUMANS, KEPT, THREE
 
 from play.records.files import load_record
@@ -20,7 +19,7 @@ SCREEN, HIDDEN, MOUSE = "\x1b[?1049", "\x1b[?25", "\x1b[?1006;1000"
 """What is switched on by `h` and off by `l`: the other screen, the cursor, and the mouse."""
 
 
-def begun(screen: Screen, *cells: str) -> None:
+def begun(screen: Screen | TerminalScreen, *cells: str) -> None:
     """Make moves in a game between two people, and wait until they are shown."""
     screen.until("X to move.")
     screen.press(*"".join(cells))
@@ -36,7 +35,7 @@ def kept(games: Path) -> list[str]:
     return [match.rules.write(move) for move in match.moves]
 
 
-def leave(screen: Screen, way: str) -> None:
+def leave(screen: TerminalScreen, way: str) -> None:
     """Leave in some way, and check that the terminal is given back."""
     key, number, code, last = WAYS[way]
     if number:
@@ -54,9 +53,9 @@ def leave(screen: Screen, way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_whoever_leaves_finds_the_terminal_as_before_and_the_game_kept(
-    way: str, show: Show, store3: Path, games: Path
+    way: str, show_on_terminal: ShowOnTerminal, store3: Path, games: Path
 ) -> None:
-    screen = show(*THREE, *HUMANS, "--store", store3)
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3)
     begun(screen, "b2", "a1", "c3")
     assert screen.modes != screen.before
     leave(screen, way)
@@ -64,22 +63,37 @@ def test_whoever_leaves_finds_the_terminal_as_before_and_the_game_kept(
     assert kept(games) == ["b2", "a1", "c3"]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_whoever_leaves_before_the_first_move_leaves_nothing(way: str, show: Show, store3: Path, games: Path) -> None:
+def test_whoever_leaves_before_the_first_move_leaves_nothing(show: Show, store3: Path, games: Path) -> None:
     screen = show(*THREE, *HUMANS, "--store", store3)
+    begun(screen)
+    screen.press("q")
+    assert (screen.ended(), screen.printed) == (0, "")
+    assert not games.exists() or not list(games.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["Ctrl-C", "SIGTERM", "SIGHUP"])
+def test_a_signal_before_the_first_move_leaves_nothing(
+    way: str, show_on_terminal: ShowOnTerminal, store3: Path, games: Path
+) -> None:
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3)
     begun(screen)
     leave(screen, way)
     assert b"kept" not in screen.written
     assert not games.exists() or not list(games.iterdir())
 
 
-@pytest.mark.parametrize("way", ["Ctrl-C", "SIGTERM", "SIGHUP"])
-def test_the_menu_and_a_thinking_opponent_can_be_left_too(way: str, show: Show, store3: Path) -> None:
+@pytest.mark.parametrize(
+    "way", ["Ctrl-C", *(pytest.param(way, marks=pytest.mark.slow) for way in ("SIGTERM", "SIGHUP"))]
+)
+def test_the_menu_and_a_thinking_opponent_can_be_left_too(
+    way: str, show_on_terminal: ShowOnTerminal, store3: Path
+) -> None:
     Path("slow_players.py").write_text(
         "import time\n\nclass Slow:\n    def __init__(self, rules, seed):\n        pass\n\n"
         "    def choose(self, state):\n        time.sleep(60)\n"
     )
-    screen = show(*THREE, "--x", "slow_players:Slow", "--store", store3)
+    screen = show_on_terminal(*THREE, "--x", "slow_players:Slow", "--store", store3)
     screen.until("slow_players:Slow, is thinking")
     screen.press("m")
     screen.until("A new game")
@@ -88,13 +102,15 @@ def test_the_menu_and_a_thinking_opponent_can_be_left_too(way: str, show: Show, 
 
 def test_a_game_that_is_left_is_resumed(show: Show, store3: Path, games: Path) -> None:
     begun(first := show(*THREE, *HUMANS, "--store", store3), "b2", "a1", "c3")
-    leave(first, "q")
+    first.press("q")
+    assert (first.ended(), first.printed) == (0, KEPT)
     second = show("resume", "--store", store3)
     second.until("O to move.", "1. X b2 O a1", "2. X c3")
     assert second.marks() == {"b2": "X", "a1": "O", "c3": "X"}
     second.press(*"a3")
     second.until("O played a3.")
-    leave(second, "Ctrl-C")
+    second.press("q")
+    assert (second.ended(), second.printed) == (0, KEPT)
     assert kept(games) == ["b2", "a1", "c3", "a3"]
 
 
@@ -103,14 +119,14 @@ def test_a_game_that_has_ended_is_not_said_to_be_resumable(show: Show, store3: P
     begun(screen, "b2", "a1", "c3", "a3")
     screen.press(*"a2b1c2")
     screen.until("X has won")
-    leave(screen, "q")
-    assert b"kept" not in screen.written
+    screen.press("q")
+    assert (screen.ended(), screen.printed) == (0, "")
 
 
 def test_while_it_is_stopped_the_terminal_is_as_before_and_then_all_is_drawn_again(
-    show: Show, store3: Path, games: Path
+    show_on_terminal: ShowOnTerminal, store3: Path, games: Path
 ) -> None:
-    screen = show(*THREE, *HUMANS, "--store", store3)
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3)
     begun(screen, "b2", "a1")
     during, text = screen.modes, screen.text
     screen.press("\x1a")
@@ -132,52 +148,44 @@ def test_while_it_is_stopped_the_terminal_is_as_before_and_then_all_is_drawn_aga
     row, column = screen.centers()["a3"]
     screen.click(row, column)
     screen.until("O played a3.")
-    leave(screen, "q")
-    assert kept(games) == ["b2", "a1", "c3", "a3"]
-
-
-def test_a_window_that_has_another_size_after_a_stop_is_filled(show: Show, store3: Path) -> None:
-    screen = show(*THREE, *HUMANS, "--store", store3)
-    begun(screen, "b2", "a1")
+    screen.asleep()
     screen.press("\x1a")
     screen.stopped()
     screen.resize(15, 40, while_stopped=True)
     screen.signal(signal.SIGCONT)
     screen.until("X to move.", "Enter play")
-    assert screen.marks() == {"b2": "X", "a1": "O"}
+    assert screen.marks() == {"b2": "X", "a1": "O", "c3": "X", "a3": "O"}
+    leave(screen, "q")
+    assert kept(games) == ["b2", "a1", "c3", "a3"]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_whoever_is_killed_finds_every_move_that_was_shown(count: int, show: Show, store3: Path, games: Path) -> None:
-    moves = ["b2", "a1", "c3", "a3"][:count]
-    screen = show(*THREE, *HUMANS, "--store", store3)
-    screen.until("X to move.")
-    screen.press(*"".join(moves))
-    screen.until(f"played {moves[-1]}.")
-    screen.signal(signal.SIGKILL)
-    assert screen.ended() == 128 + signal.SIGKILL
-    assert kept(games) == moves
-
-
-def test_after_a_reply_was_shown_both_moves_are_kept(show: Show, store3: Path, games: Path) -> None:
+def test_every_move_that_is_shown_is_kept(show: Show, store3: Path, games: Path) -> None:
     screen = show(*THREE, "--o", "first", "--store", store3)
     screen.until("Your turn.")
-    screen.press(*"b2")
-    screen.until("O played")
-    os.kill(screen.child, signal.SIGKILL)
-    screen.ended()
-    assert len(kept(games)) == 2
+    for number, cell in enumerate(("b2", "b1"), 1):
+        screen.press(*cell)
+        screen.until("O played")
+        assert len(kept(games)) == 2 * number
+        assert kept(games)[-2] == cell
+
+
+def test_whoever_is_killed_finds_every_move_that_was_shown(
+    show_on_terminal: ShowOnTerminal, store3: Path, games: Path
+) -> None:
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3)
+    screen.until("X to move.")
+    screen.press(*"b2a1c3")
+    screen.until("played c3.")
+    screen.signal(signal.SIGKILL)
+    assert screen.ended() == 128 + signal.SIGKILL
+    assert kept(games) == ["b2", "a1", "c3"]
 
 
 @pytest.mark.parametrize("ignored", [False, True])
 def test_whoever_closes_the_window_leaves_no_process_behind(
-    ignored: bool, show: Show, store3: Path, games: Path
+    ignored: bool, show_on_terminal: ShowOnTerminal, store3: Path, games: Path
 ) -> None:
-    handler = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)  # nohup ignores it
-    try:
-        screen = show(*THREE, *HUMANS, "--store", store3)
-    finally:
-        signal.signal(signal.SIGHUP, handler)
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3, hangup_ignored=ignored)
     begun(screen, "b2")
     screen.hang_up()
     screen.ended()  # with a code that nobody reads

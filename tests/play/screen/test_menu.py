@@ -61,7 +61,8 @@ def test_what_is_chosen_is_played(keys: list[str], shown: list[str], menu: Scree
     menu.until("3,3,3", *shown, without=["A new game", "Beginning", "thinking"])
 
 
-def test_two_machines_can_be_watched(menu: Screen) -> None:
+def test_two_machines_can_be_watched(menu: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("play.screen.match_view.WATCHED", 0)
     choose(menu, 0, "right", "down", "left", "down", "right", ENTER)
     menu.until("X first", "O first", "1 drawn", without=["A new game"])
     assert len(menu.marks()) == 9

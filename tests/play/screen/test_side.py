@@ -1,11 +1,12 @@
 """The right side: players, the graph of values, and the list of moves, within their area."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from play.screen.canvas import Area, Canvas, Look
 from play.screen.side import GRAPH_ROWS, Listed, draw_graph, draw_moves, draw_players
 
+FEW = settings(max_examples=30)
 MOVES = [Listed("XO"[ply % 2], f"{'abcdefgh'[ply % 8]}{ply // 8 + 1}", "?" * (ply % 5 == 0)) for ply in range(60)]
 AREA = Area(1, 2, GRAPH_ROWS, 30)
 
@@ -14,6 +15,7 @@ def keys(canvas: Canvas) -> set[str | None]:
     return {canvas.key_at(row, column) for row in range(canvas.rows) for column in range(canvas.columns)}
 
 
+@FEW
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 12))
 def test_the_move_before_the_position_is_listed_and_set_off(count: int, at: int, rows: int) -> None:
     at = min(at, count)
@@ -30,6 +32,7 @@ def test_the_move_before_the_position_is_listed_and_set_off(count: int, at: int,
     assert all(not line.strip() for number, line in enumerate(canvas.text().split("\n")) if not 2 <= number < 2 + rows)
 
 
+@FEW
 @given(st.dictionaries(st.integers(0, 60), st.floats(-1, 1)), st.integers(0, 60), st.integers(0, 60))
 def test_a_value_is_drawn_high_for_the_first_side_and_low_for_the_other(
     values: dict[int, float], plies: int, at: int

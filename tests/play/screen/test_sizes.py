@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from screens import ENTER, ESCAPE, MOVES_CURSOR, Show
+from screens import ENTER, ESCAPE, MOVES_CURSOR, Screen, Show, ShowOnTerminal, TerminalScreen
 from sessions import HUMANS
 
 MADE = {"b2": "X", "a1": "O", "d4": "X", "c3": "O", "a4": "X"}
@@ -63,9 +63,8 @@ def test_a_board_without_room_scrolls_so_that_the_cursor_is_seen(show: Show) -> 
     assert (screen.marks(), screen.cursor(), len(screen.centers())) == ({"h8": "X", "a1": "O"}, "a1", 225)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(9, 80), (24, 29), (1, 1), (2, 200)])
-def test_too_small_a_window_says_so_and_the_game_comes_back(rows: int, columns: int, show: Show, store3: Path) -> None:
-    screen = show("--game", "3,3,3", *HUMANS, "--store", store3)
+def made_too_small(screen: Screen | TerminalScreen, rows: int, columns: int) -> None:
+    """Make the window of a game too small, and large again."""
     screen.until("X to move.")
     screen.press(*"b2")
     screen.until("X played b2")
@@ -79,8 +78,19 @@ def test_too_small_a_window_says_so_and_the_game_comes_back(rows: int, columns: 
     assert screen.ended() == 0
 
 
-def test_in_a_window_that_is_too_small_at_first_a_game_is_played_at_the_prompt(show: Show, store3: Path) -> None:
-    screen = show("--game", "3,3,3", "--store", store3, rows=9, columns=40)
+@pytest.mark.parametrize(("rows", "columns"), [(9, 80), (24, 29), (1, 1), (2, 200)])
+def test_too_small_a_window_says_so_and_the_game_comes_back(rows: int, columns: int, show: Show, store3: Path) -> None:
+    made_too_small(show("--game", "3,3,3", *HUMANS, "--store", store3), rows, columns)
+
+
+def test_a_terminal_tells_its_new_size(show_on_terminal: ShowOnTerminal, store3: Path) -> None:
+    made_too_small(show_on_terminal("--game", "3,3,3", *HUMANS, "--store", store3), 9, 80)
+
+
+def test_in_a_window_that_is_too_small_at_first_a_game_is_played_at_the_prompt(
+    show_on_terminal: ShowOnTerminal, store3: Path
+) -> None:
+    screen = show_on_terminal("--game", "3,3,3", "--store", store3, rows=9, columns=40)
     screen.wait(lambda: screen.text.rstrip().endswith("X>"))
     screen.press("\x04")
     assert screen.ended() == 0

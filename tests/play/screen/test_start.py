@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from screens import Screen, Show
+from screens import Show, ShowOnTerminal, TerminalScreen
 from sessions import COMMAND, HUMANS, THREE
 
 NOT_NEEDED = {
@@ -11,6 +11,7 @@ NOT_NEEDED = {
     "msgspec", "play.server", "play.lab", "play.arena", "play.screen.menu", "play.screen.puzzle", "solver.search.live",
     "solver.store.writer", "solver.proof.build",
 }  # fmt: skip
+OTHERS = ["oracle:3", "random", "rules", "first"]
 LISTED = """#!{python}
 import atexit, os, sys
 from pathlib import Path
@@ -36,16 +37,16 @@ def listed(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setattr("screens.COMMAND", str(command.absolute()))
 
 
-def loaded(screen: Screen) -> set[str]:
+def loaded(screen: TerminalScreen) -> set[str]:
     """Return the modules that were loaded up to the end, which is now."""
     assert screen.ended() == 0
     return set(Path("modules").read_text().split())
 
 
 @pytest.mark.usefixtures("listed")
-@pytest.mark.parametrize("other", ["oracle", "oracle:3", "random", "rules", "first"])
-def test_while_a_store_answers_little_is_loaded(other: str, show: Show, store3: Path) -> None:
-    screen = show(*THREE, "--o", other, "--store", store3)
+@pytest.mark.parametrize("other", ["oracle", *(pytest.param(other, marks=pytest.mark.slow) for other in OTHERS)])
+def test_while_a_store_answers_little_is_loaded(other: str, show_on_terminal: ShowOnTerminal, store3: Path) -> None:
+    screen = show_on_terminal(*THREE, "--o", other, "--store", store3)
     screen.until("Your turn.")
     screen.press(*"b2s")
     screen.until("O played", "All moves" if other == "oracle" else "O played")
@@ -76,9 +77,8 @@ def test_options_that_say_what_to_play_begin_it(arguments: list[str], shown: str
     screen.until(shown, "3,3,3", without=["A new game", "thinking"])
 
 
-@pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}])
-def test_the_offer_of_a_store_comes_before_the_screen(env: dict[str, str], show: Show, home: Path) -> None:
-    screen = show(*THREE, *HUMANS, **env)
+def test_the_offer_of_a_store_comes_before_the_screen(show_on_terminal: ShowOnTerminal, home: Path) -> None:
+    screen = show_on_terminal(*THREE, *HUMANS)
     screen.until("There is no store for 3,3,3 yet.")
     assert b"\x1b[?1049h" not in screen.written
     screen.press("n\n")

@@ -4,9 +4,10 @@ import shutil
 import subprocess
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
-from screens import COLOURS, ENTER, Screen, Show
+from screens import COLOURS, ENTER, Show, ShowOnTerminal, TerminalScreen
 from sessions import HUMANS, THREE
 
 KINDS = ("xterm", "xterm-256color", "linux", "screen", "tmux-256color", "vt100")
@@ -14,16 +15,21 @@ ASCII = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
 NOT_OF_THE_CONSOLE = set("╲╱╳╭╮╰╯●▸▾┏┓┗┛━┃…–")
 
 
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
+def kinds(*by_default: str) -> list[Any]:
+    """Return kinds of terminals, of which some are slow."""
+    return [kind if kind in by_default else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
+
+
+@pytest.fixture
+def known(kind: str) -> str:
     """Return the name of a kind of terminal that this machine knows."""
     infocmp = shutil.which("infocmp")
-    if infocmp and subprocess.run([infocmp, request.param], capture_output=True).returncode:
-        pytest.skip(f"terminfo does not know {request.param}")
-    return str(request.param)
+    if infocmp and subprocess.run([infocmp, kind], capture_output=True).returncode:
+        pytest.skip(f"terminfo does not know {kind}")
+    return kind
 
 
-def won(screen: Screen) -> None:
+def won(screen: TerminalScreen) -> None:
     """Play a game that X wins by a1, b2 and c3."""
     screen.until("X to move.")
     screen.press(ENTER, "left", ENTER, "up", ENTER, "right", ENTER, "c", "3")
@@ -32,18 +38,22 @@ def won(screen: Screen) -> None:
     assert screen.marks() == {"b2": "X", "a2": "O", "a1": "X", "b1": "O", "c3": "X"}
 
 
-def test_a_game_can_be_played_on_every_kind_of_terminal(kind: str, show: Show, store3: Path) -> None:
-    screen = show(*THREE, *HUMANS, "--store", store3, TERM=kind)
+@pytest.mark.parametrize("kind", kinds("linux", "vt100"))
+def test_a_game_can_be_played_on_every_kind_of_terminal(
+    known: str, show_on_terminal: ShowOnTerminal, store3: Path
+) -> None:
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3, TERM=known)
     won(screen)
     screen.press("q")
     assert screen.ended() == 0
     assert screen.modes == screen.before
-    if kind == "linux":
+    if known == "linux":
         assert not NOT_OF_THE_CONSOLE & set(screen.written.decode())
 
 
-def test_where_text_is_ascii_only_ascii_is_written(kind: str, show: Show, store3: Path) -> None:
-    screen = show(*THREE, *HUMANS, "--store", store3, **ASCII, TERM=kind)
+@pytest.mark.parametrize("kind", kinds("xterm"))
+def test_where_text_is_ascii_only_ascii_is_written(known: str, show_on_terminal: ShowOnTerminal, store3: Path) -> None:
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3, **ASCII, TERM=known)
     screen.until("X to move.")
     screen.press("?")
     screen.until("Keys", "claim the cell of the cursor")
@@ -57,17 +67,24 @@ def test_where_text_is_ascii_only_ascii_is_written(kind: str, show: Show, store3
 
 
 @pytest.mark.parametrize(
-    "env", [{"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}, {"PYTHONUTF8": "0"}]
+    "env",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0"},
+        *(pytest.param(env, marks=pytest.mark.slow) for env in ({"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"})),
+    ],
 )
-def test_marks_and_frames_are_drawn_whatever_the_locale(env: dict[str, str], show: Show, store3: Path) -> None:
-    screen = show(*THREE, *HUMANS, "--store", store3, **env)
+def test_marks_and_frames_are_drawn_whatever_the_locale(
+    env: dict[str, str], show_on_terminal: ShowOnTerminal, store3: Path
+) -> None:
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3, **env)
     won(screen)
     frame = set("".join(screen.lines[2:15])) & set("─│┼-|+")
     assert frame in ({"─", "│", "┼"}, {"-", "|", "+"})
 
 
-def test_without_colour_nothing_is_lost(kind: str, show: Show, store3: Path) -> None:
-    screen = show(*THREE, *HUMANS, "--store", store3, NO_COLOR="1", TERM=kind)
+@pytest.mark.parametrize("kind", kinds("xterm-256color"))
+def test_without_colour_nothing_is_lost(known: str, show_on_terminal: ShowOnTerminal, store3: Path) -> None:
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3, NO_COLOR="1", TERM=known)
     screen.until("X to move.")
     screen.press(*"a2b2s")
     screen.until("X to move.", "O played b2.", "draws")
@@ -92,8 +109,8 @@ def test_without_colour_nothing_is_lost(kind: str, show: Show, store3: Path) -> 
     assert not COLOURS.search(screen.written)
 
 
-def test_looks_differ_without_colour_wherever_they_mean_different_things(show: Show, store3: Path) -> None:
-    screen = show(*THREE, *HUMANS, "--store", store3, NO_COLOR="1", rows=10, columns=30)
+def test_looks_differ_by_more_than_colour_wherever_they_mean_different_things(show: Show, store3: Path) -> None:
+    screen = show(*THREE, *HUMANS, "--store", store3, rows=10, columns=30)
     screen.until("X to move.")
     screen.press(*"a1b2", "down")
     screen.until("O played b2")
@@ -106,8 +123,8 @@ def test_looks_differ_without_colour_wherever_they_mean_different_things(show: S
     assert all(one != other for one, other in combinations(shown, 2))
 
 
-def test_colours_are_written_where_nobody_minds(show: Show, store3: Path) -> None:
-    screen = show(*THREE, *HUMANS, "--store", store3)
+def test_colours_are_written_where_nobody_minds(show_on_terminal: ShowOnTerminal, store3: Path) -> None:
+    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3)
     won(screen)
     assert COLOURS.search(screen.written)
     at = screen.centers()

@@ -59,11 +59,6 @@ def test_an_estimate_is_never_as_far_out_as_a_certain_end(estimate: float, to_mo
     assert _value(_analysis(over=False, to_move=to_move, estimate=None, outcome=None), "X", 225) is None
 
 
-def test_a_game_that_is_over_is_worth_its_result() -> None:
-    for winner, value in (("X", 1.0), ("O", -1.0), (None, 0.0)):
-        assert _value(_analysis(over=True, winner=winner, to_move=None), "X", 9) == value
-
-
 @pytest.mark.parametrize(("score", "value"), [(1, 0.55), (10, 1.0), (36, 1.0), (-1, -0.55), (-20, -1.0), (0, 0.0)])
 def test_where_cells_are_counted_ten_are_as_good_as_all(score: int, value: float) -> None:
     outcome = "win" if score > 0 else "loss" if score else "draw"

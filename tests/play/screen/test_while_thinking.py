@@ -1,24 +1,24 @@
 """Keys while a machine thinks, players of one's own that fail or talk, and notices that nobody has asked for."""
 
+import sys
 from pathlib import Path
 
 import pytest
 from screens import ENTER, Screen, Show
 from sessions import THREE
 
-PLAYERS = '''
-import os, time
+PLAYERS = """
+import threading
+
+go = threading.Event()
 
 class Player:
     def __init__(self, rules, seed):
         self.rules = rules
 
 class Waiting(Player):
-    """Answers when there is a file `go`."""
-
     def choose(self, state):
-        while not os.path.exists("go"):
-            time.sleep(0.01)
+        go.wait()
         return self.rules.legal(state)[0]
 
 class Raising(Player):
@@ -29,7 +29,7 @@ class Talking(Player):
     def choose(self, state):
         print("I take the last one.")
         return self.rules.legal(state)[-1]
-'''
+"""
 
 
 @pytest.fixture
@@ -43,10 +43,15 @@ def waiting(show: Show, store3: Path) -> Screen:
     return screen
 
 
+def let_move() -> None:
+    """Let the player who thinks answer."""
+    sys.modules["slow"].go.set()
+
+
 def test_whoever_resigns_while_the_other_thinks_has_lost(waiting: Screen) -> None:
     waiting.press("x")
     waiting.until("O has won: X resigned.", "0 won, 1 lost, 0 drawn")
-    Path("go").touch()
+    let_move()
     waiting.asleep()
     assert waiting.marks() == {"b2": "X"}
 
@@ -56,7 +61,7 @@ def test_a_reply_that_comes_after_an_undo_is_dropped_and_so_is_its_error(waiting
     waiting.until("Your turn.", without=["thinking"])
     waiting.press(*"a1")
     waiting.until("is thinking …")
-    Path("go").touch()
+    let_move()
     waiting.until("O played b1. Your turn.")
     waiting.asleep()
     assert waiting.marks() == {"a1": "X", "b1": "O"}
@@ -65,7 +70,7 @@ def test_a_reply_that_comes_after_an_undo_is_dropped_and_so_is_its_error(waiting
 def test_whoever_changes_sides_while_the_other_thinks_moves_himself(waiting: Screen) -> None:
     waiting.press("z")
     waiting.until("You have changed sides.", "X slow:Waiting", "O you", without=["thinking"])
-    Path("go").touch()
+    let_move()
     waiting.asleep()
     assert waiting.marks() == {"b2": "X"}
     waiting.press(*"c3")
@@ -75,13 +80,15 @@ def test_whoever_changes_sides_while_the_other_thinks_moves_himself(waiting: Scr
 def test_while_another_player_thinks_the_oracle_answers(waiting: Screen) -> None:
     waiting.press("s", "t")
     waiting.until("The oracle would play a1")
-    Path("go").touch()
+    let_move()
     waiting.until("O played a1. Your turn.")
 
 
 def test_another_game_begins_though_a_player_is_still_thinking(waiting: Screen) -> None:
     waiting.press(":", *"game 3,3,3", ENTER)
     waiting.until("Your turn.", without=["thinking", "1. X b2"])
+    let_move()
+    waiting.asleep()
     assert waiting.marks() == {}
 
 
