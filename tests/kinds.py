@@ -1,10 +1,124 @@
-"""Games of lines of all kinds, for tests of what has to hold in each."""
+"""Games for tests of what has to hold in each: small ones of every kind beside naive twins, and any sort of lines."""
 
 import random
-from functools import cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from itertools import combinations
+from typing import Any
+
+import naive
+from places import position_at
 
 from solver.games.files import named_game
 from solver.games.lines import Game, grid
+from solver.games.notation import parse_game
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A small game of some kind, and what is true of it by naive means. Boards are strings."""
+
+    name: str
+    empty: str
+    group: list[naive.Permutation]
+    """Its symmetries."""
+    moves: Callable[[str], dict[int, str]]
+    """The board after each move; nothing if the game is over."""
+    score: Callable[[str], int]
+    """Minimax, for the side to move."""
+    masks: Callable[[str], tuple[int, int]]
+    board_at: Callable[[int, int, int], str]
+    """The board whose score stands at a place, given the empty cells, the page and the place."""
+    patches: Mapping[str, Any] = field(default_factory=dict)
+    """What to patch for this kind to be used."""
+
+    def __str__(self) -> str:
+        return f"book of {self.name}" if self.patches else self.name
+
+    @property
+    def plies(self) -> list[set[str]]:
+        """All boards that a game reaches, move after move."""
+        return _plies(self)
+
+    @property
+    def reachable(self) -> set[str]:
+        """All boards that a game reaches."""
+        return set().union(*self.plies)
+
+    @property
+    def open(self) -> list[str]:
+        """Those that do not end it."""
+        return sorted(board for board in self.reachable if self.moves(board))
+
+    def move_scores(self, board: str) -> list[tuple[int, int]]:
+        """Each move in the order of the cells, with its score for the side that makes it."""
+        return [(cell, -self.score(after)) for cell, after in self.moves(board).items()]
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+@cache
+def _plies(twin: Twin) -> list[set[str]]:
+    found = [{twin.empty}]
+    while now := {after for board in found[-1] for after in twin.moves(board).values()}:
+        found.append(now)
+    return found
+
+
+def lines_twin(name: str) -> Twin:
+    """A game of lines of at most nine cells."""
+    rules, game = naive.Game.named(name), parse_game(name)
+
+    def moves(board: str) -> dict[int, str]:
+        free = [] if naive.over(rules, board) else [cell for cell, mark in enumerate(board) if mark == "."]
+        return {cell: naive.claim(board, cell) for cell in free}
+
+    def board_at(empty: int, half: int, place: int) -> str:
+        return naive.board(rules, *position_at(game, empty, half, place))  # type: ignore[arg-type]
+
+    group = sorted(naive.line_symmetries(rules))
+    return Twin(name, rules.empty, group, moves, partial(naive.score, rules), naive.masks, board_at)
+
+
+def duel_twin(name: str, **patches: Any) -> Twin:
+    """A duel on a small board."""
+    duel = naive.Duel.named(name)
+
+    def moves(board: str) -> dict[int, str]:
+        side = naive.turn(board)
+        return {cell: naive.placed(duel, board, cell, side) for cell in naive.placings(duel, board, side)}
+
+    def score(board: str) -> int:
+        return naive.margin(duel, board, naive.turn(board))
+
+    def board_at(empty: int, number: int, place: int) -> str:
+        """The page's number is the rank of a set of cells among those of its size, in the order of their numbers."""
+        tiles = duel.cells - empty
+        cells = sorted(combinations(range(duel.cells), tiles), key=lambda some: some[::-1])[number]
+        mover = "RG"[tiles % 2]
+        board = ["."] * duel.cells
+        for at, cell in enumerate(cells):
+            board[cell] = mover if place >> at & 1 else naive.rival(mover)
+        return "".join(board)
+
+    group = naive.geometric(naive.Game(duel.rows, duel.columns, 1))
+    return Twin(name, duel.empty, group, moves, score, naive.tiles, board_at, patches)
+
+
+@cache
+def twins() -> tuple[Twin, ...]:
+    """Some of every kind. A book is a kind of store of its own, which small boards have only if they are told to."""
+    book = {
+        "solver.duel.index.WHOLE_CELLS": 5,
+        "solver.duel.book._TABLE_BITS": 12,
+        "solver.store.digests._digests": dict,
+    }
+    return (
+        lines_twin("2,3,2"), lines_twin("1,7,3,misere"),
+        duel_twin("duel,2,3"), duel_twin("duel,1,5"), duel_twin("duel,1,7", **book),
+    )  # fmt: skip
 
 
 def torus(rows: int, columns: int, k: int) -> Game:
