@@ -86,10 +86,14 @@ class Session:
         """Type Ctrl-C."""
         self._command.resume(INTERRUPTED)
 
+    def end_input(self) -> None:
+        """Type Ctrl-D."""
+        self._command.resume("")
+
     def ended(self) -> int:
         """Return the exit code; type Ctrl-D, if the command still waits."""
         if self._command.code is None:
-            self._command.resume("")
+            self.end_input()
         assert self._command.code is not None
         return self._command.code
 

@@ -1,26 +1,30 @@
 """The terminal: how a game starts on one and through a pipe, how it looks, every way to leave it, and wrong usage."""
 
-import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import pytest
-from sessions import HUMANS, KEPT, THREE, Start, at, piped, subcommands
+from sessions import HUMANS, KEPT, THREE, Start, StartProcess, at, piped, piped_process, subcommands
 
 from play.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("home")
 
 LISTING = """
-import atexit, sys
-atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))
+import sys
+from contextlib import suppress
 from play.cli.main import main
-main()
+
+store, *others = sys.argv[1:]
+for other in others:
+    with suppress(SystemExit):
+        main(["--game", "3,3,3", "--o", other, "--store", store])
+    print(*sorted(sys.modules), file=sys.stderr)
 """
 SLOW_TO_LOAD = {"numba", "numpy", "llvmlite", "hashlib", "multiprocessing", "solver.store.writer", "solver.proof.build"}
 
@@ -32,32 +36,53 @@ def test_where_no_colour_is_wanted_no_escape_is_written(env: dict[str, str], sta
         session.prompted()
         session.type("b2")
         session.type("show")
-        session.press(b"quit\n")
+        session.type("quit")
         assert session.ended() == 0
         assert ("\x1b" in session.written) != plain
 
 
-@pytest.mark.parametrize(
-    "words", ["", "--help", "resume --help", "arena --help", "games --help", "replay --help", "review --help"]
-)
-def test_without_utf8_there_is_no_traceback(words: str, store3: Path) -> None:
-    given = ["--game", "3,3,3", "--store", store3] if not words else words.split()
-    ran = piped("b2\nhint\nshow\nwhy\nquit\n", *given, LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+HELP = [["--help"], *([name, "--help"] for name in subcommands())]
+
+
+@pytest.mark.parametrize("words", [[*THREE, "--live"], *HELP], ids=" ".join)
+def test_without_utf8_there_is_no_traceback(words: list[str]) -> None:
+    ran = piped("b2\nhint\nshow\nwhy\nquit\n", *words, encoding="ascii")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout
+
+
+def test_a_process_without_utf8_writes_ascii(store3: Path) -> None:
+    given = [*THREE, "--store", store3]
+    ran = piped_process("é\nshow\nquit\n", *given, LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.isascii()
+    assert ran.stdout == piped("é\nshow\nquit\n", *given, encoding="ascii").stdout
 
 
-@pytest.mark.parametrize("answer", ["y", "", "n"])
-def test_a_first_start_on_a_terminal_offers_a_store_and_goes_on(answer: str, start: Start, home: Path) -> None:
+OFFER = "There is no store for 3,3,3 yet. Build it now, in a few seconds? [Y/n] "
+
+
+@pytest.mark.parametrize("answer", ["y", "", "n", pytest.param("yes", marks=pytest.mark.slow)])
+def test_a_first_start_on_a_terminal_offers_a_store_and_goes_on(
+    answer: str, start: Start, home: Path, store3: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = home / "data" / "ttt4" / "3x3x3.ttt4"
+    if answer != "yes":
+
+        def build(command: list[str], **how: object) -> None:
+            assert command[-5:] == ["build", "--game", "3,3,3", "--store", str(store)]
+            store.parent.mkdir(parents=True)
+            shutil.copy(store3, store)
+
+        monkeypatch.setattr("subprocess.run", build)
     session = start(*THREE)
-    assert "There is no store for 3,3,3 yet. Build it now" in session.until("[Y/n] ")
+    assert session.prompted() == OFFER
     said = session.type(answer)
     assert store.exists() == (answer != "n")
     assert ("searching live" in said) == (answer == "n")
     assert at(said) == ".../.../..."
     assert "O plays" in session.type("b2")
-    session.press(b"quit\n")
+    session.type("quit")
     assert session.ended() == 0
 
 
@@ -83,8 +108,8 @@ def test_quit_and_the_end_of_input_end_with_0(typed: str, store3: Path) -> None:
     assert "kept" not in ran.stdout.removesuffix(KEPT)
 
 
-def test_the_end_of_input_on_a_terminal_ends_with_0(start: Start, store3: Path) -> None:
-    session = start(*THREE, "--store", store3)
+def test_the_end_of_input_on_a_terminal_ends_with_0(start_process: StartProcess, store3: Path) -> None:
+    session = start_process(*THREE, "--store", store3)
     session.prompted()
     session.type("b2")
     session.press(b"\x04")
@@ -98,39 +123,46 @@ def test_ctrl_c_ends_with_130_and_says_how_to_go_on(moves: list[str], start: Sta
     session.prompted()
     for move in moves:
         session.type(move)
-    session.press(b"\x03")
+    session.interrupt()
     assert session.ended() == 130
     assert session.written.endswith((f"\n{KEPT}" if moves else "\n") + "Interrupted.\n")
-    assert ("kept" in session.written, "Traceback" in session.written) == (bool(moves), False)
+    assert ("kept" in session.written) == bool(moves)
 
 
-@pytest.mark.parametrize("other", ["oracle", "oracle:3", "random", "rules", "first"])
-def test_while_a_store_answers_no_compiler_no_writer_and_no_search_is_loaded(other: str, store3: Path) -> None:
-    command = [sys.executable, "-c", LISTING, *THREE, "--o", other, "--store", str(store3)]
-    ran = subprocess.run(command, input="b2\nhint\nshow\nwhy\nquit\n", capture_output=True, text=True)
+def test_ctrl_c_ends_a_process_with_130_and_no_traceback(start_process: StartProcess, store3: Path) -> None:
+    session = start_process(*THREE, *HUMANS, "--store", store3)
+    session.prompted()
+    session.type("a1")
+    session.press(b"\x03")
+    assert session.ended() == 130
+    assert session.written.endswith(f"\n{KEPT}Interrupted.\n")
+    assert "Traceback" not in session.written
+
+
+def test_while_a_store_answers_no_compiler_no_writer_and_no_search_is_loaded(store3: Path) -> None:
+    others = ["oracle", "oracle:3", "random", "rules", "first"]
+    command = [sys.executable, "-c", LISTING, str(store3), *others]
+    ran = subprocess.run(command, input="b2\nhint\nshow\nwhy\nquit\n" * 5, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    modules = set(ran.stderr.splitlines()[-1].split())
-    assert "solver.store.store" in modules
-    assert not modules & (SLOW_TO_LOAD | {"solver.search.live"})
-
-
-OFFER = "Build it now, in a few seconds? [Y/n] "
+    assert len(re.findall(r"^X> O plays \w\d\.$", ran.stdout, re.M)) == 5
+    for other, loaded in zip(others, ran.stderr.splitlines(), strict=True):
+        modules = set(loaded.split())
+        assert "solver.store.store" in modules
+        assert not modules & (SLOW_TO_LOAD | {"solver.search.live"}), other
 
 
 def test_ctrl_c_at_the_offer_of_a_store_ends_with_130(start: Start, home: Path) -> None:
     session = start(*THREE)
-    session.until(OFFER)
-    session.press(b"\x03")
+    assert session.prompted() == OFFER
+    session.interrupt()
     assert session.ended() == 130
     assert session.written.endswith("Interrupted.\n")
-    assert "Traceback" not in session.written
     assert not (home / "data").exists()
 
 
 def test_the_end_of_input_at_the_offer_of_a_store_means_no(start: Start, home: Path) -> None:
     session = start(*THREE)
-    session.until(OFFER)
-    session.press(b"\x04")
+    session.end_input()
     assert at(session.prompted()) == ".../.../..."
     assert not (home / "data").exists()
 
@@ -138,21 +170,19 @@ def test_the_end_of_input_at_the_offer_of_a_store_means_no(start: Start, home: P
 RECORD = '[Game "3,3,3"]\n[X "human"]\n[O "human"]\n\n1. a1 b2\n2. c3 *\n'
 
 
-@pytest.mark.parametrize(
-    ("key", "code", "last"), [(b"\x03", 130, "Interrupted.\n"), (b"\x04", 0, ""), (b"q\n", 0, "\n")]
-)
-def test_replay_on_a_terminal_steps_and_can_be_left(key: bytes, code: int, last: str, start: Start) -> None:
+@pytest.mark.parametrize(("way", "code", "last"), [("Ctrl-C", 130, "Interrupted.\n"), ("Ctrl-D", 0, ""), ("q", 0, "")])
+def test_replay_on_a_terminal_steps_and_can_be_left(way: str, code: int, last: str, start: Start) -> None:
     Path("game.txt").write_text(RECORD)
     session = start("replay", "game.txt")
-    boards = [session.until("q> ")]
-    for line in ("", "", "b", "b", "b"):
-        os.write(session.terminal, f"{line}\n".encode())
-        boards.append(session.until("q> "))
+    boards = [session.prompted(), *map(session.type, ("", "", "b", "b", "b"))]
+    assert all(board.endswith("q> ") for board in boards)
     assert [int(re.findall(r"Ply (\d) of 3", board)[-1]) for board in boards] == [0, 1, 2, 1, 0, 0]
-    session.press(key)
+    if way == "Ctrl-C":
+        session.interrupt()
+    elif way == "q":
+        session.type("q")
     assert session.ended() == code
     assert session.written.endswith(last)
-    assert "Traceback" not in session.written
 
 
 @pytest.mark.parametrize("game", ["3,3,3", "4,4,4", "15,15,5"])
@@ -169,9 +199,15 @@ def test_no_line_is_longer_than_79_columns_unless_it_is_one_word(game: str) -> N
 @pytest.mark.parametrize("typed", [b"\xff\nquit\n", "é\nquit\n".encode("latin-1"), "save ÿ.txt\nquit\n".encode()])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_bytes_that_are_not_text_cost_one_line(typed: bytes, encoding: str, store3: Path) -> None:
-    ran = piped(typed, *THREE, "--store", store3, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    ran = piped(typed, *THREE, "--store", store3, encoding=encoding)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.count("X> ") == 2
+
+
+def test_bytes_that_are_not_text_cost_a_process_one_line(store3: Path) -> None:
+    ran = piped_process(b"\xff\nquit\n", *THREE, "--store", store3, PYTHONIOENCODING="utf-8", PYTHONUTF8="0")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.endswith("X> That could not be read: write letters and digits.\nX> \n")
 
 
 VALUES = {
@@ -203,41 +239,44 @@ def test_wrong_usage_ends_with_2(words: str) -> None:
     assert (ran.returncode, ran.stdout, "Traceback" in ran.stderr) == (2, "", False)
 
 
-SLOW = """
-import os, time
-
-class Waiting:
+PLAYER = """
+class Slow:
     def __init__(self, rules, seed):
         pass
 
     def choose(self, state):
-        while not os.path.exists("go"):
-            time.sleep(0.01)
-        return state.empty[0]
-
-class Sleeping(Waiting):
-    def choose(self, state):
-        time.sleep(0.5)
         return state.empty[0]
 """
-THINKING = "slow_players:Waiting is thinking..."
+THINKING = "slow_players:Slow is thinking..."
 
 
-def test_after_a_fifth_of_a_second_a_player_is_shown_as_thinking_until_it_moves(start: Start, store3: Path) -> None:
-    Path("slow_players.py").write_text(SLOW)
-    session = start(*THREE, "--o", "slow_players:Waiting", "--store", store3)
+class Due:
+    """A timer whose time comes at once."""
+
+    daemon = False
+
+    def __init__(self, seconds: float, then: Callable[[], None]) -> None:
+        assert seconds == 0.2
+        self.start = then
+
+    def cancel(self) -> None:
+        pass
+
+
+def test_after_a_fifth_of_a_second_a_player_is_shown_as_thinking_until_it_moves(
+    start: Start, store3: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("slow_players.py").write_text(PLAYER)
+    session = start(*THREE, "--o", "slow_players:Slow", "--store", store3)
     session.prompted()
-    begun = perf_counter()
-    os.write(session.terminal, b"b2\n")
-    session.until(THINKING)
-    assert perf_counter() - begun >= 0.2
-    Path("go").touch()
-    assert session.prompted().startswith(f"\r{' ' * len(THINKING)}\rO plays a1.\n")
+    monkeypatch.setattr("play.terminal.talk.Timer", Due)
+    assert session.type("b2").startswith(f"b2\n{THINKING}\r{' ' * len(THINKING)}\rO plays a1.\n")
     assert session.written.count("thinking") == 1
 
 
-def test_where_there_is_no_terminal_nobody_is_shown_as_thinking(store3: Path) -> None:
-    Path("slow_players.py").write_text(SLOW)
-    ran = piped("b2\nquit\n", *THREE, "--o", "slow_players:Sleeping", "--store", store3)
+def test_where_there_is_no_terminal_nobody_is_shown_as_thinking(store3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("slow_players.py").write_text(PLAYER)
+    monkeypatch.setattr("play.terminal.talk.Timer", Due)
+    ran = piped("b2\nquit\n", *THREE, "--o", "slow_players:Slow", "--store", store3)
     assert (ran.returncode, ran.stderr, "O plays a1.\n" in ran.stdout) == (0, "", True)
     assert "thinking" not in ran.stdout
