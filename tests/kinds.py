@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations
 from typing import Any
@@ -30,11 +30,11 @@ class Twin:
     masks: Callable[[str], tuple[int, int]]
     board_at: Callable[[int, int, int], str]
     """The board whose score stands at a place, given the empty cells, the page and the place."""
-    patches: Mapping[str, Any] = field(default_factory=dict)
-    """What to patch for this kind to be used."""
+    patches: Mapping[str, Any]
+    """What to patch for a board of this size to have a store of this kind, with several tasks a layer."""
 
     def __str__(self) -> str:
-        return f"book of {self.name}" if self.patches else self.name
+        return f"book of {self.name}" if "solver.duel.index.WHOLE_CELLS" in self.patches else self.name
 
     @property
     def plies(self) -> list[set[str]]:
@@ -67,7 +67,7 @@ def _plies(twin: Twin) -> list[set[str]]:
     return found
 
 
-def lines_twin(name: str) -> Twin:
+def lines_twin(name: str, **patches: Any) -> Twin:
     """A game of lines of at most nine cells."""
     rules, game = naive.Game.named(name), parse_game(name)
 
@@ -79,7 +79,7 @@ def lines_twin(name: str) -> Twin:
         return naive.board(rules, *position_at(game, empty, half, place))  # type: ignore[arg-type]
 
     group = sorted(naive.line_symmetries(rules))
-    return Twin(name, rules.empty, group, moves, partial(naive.score, rules), naive.masks, board_at)
+    return Twin(name, rules.empty, group, moves, partial(naive.score, rules), naive.masks, board_at, patches)
 
 
 def duel_twin(name: str, **patches: Any) -> Twin:
@@ -110,14 +110,12 @@ def duel_twin(name: str, **patches: Any) -> Twin:
 @cache
 def twins() -> tuple[Twin, ...]:
     """Some of every kind. A book is a kind of store of its own, which small boards have only if they are told to."""
-    book = {
-        "solver.duel.index.WHOLE_CELLS": 5,
-        "solver.duel.book._TABLE_BITS": 12,
-        "solver.store.digests._digests": dict,
-    }
+    tasks = {"solver.proof.prove._LEAST_CHECKED_PLACES": 8, "solver.duel.sweep._CHUNK_PLACES": 32}
+    book = {"solver.duel.index.WHOLE_CELLS": 5, "solver.duel.book._SETS_A_TASK": 3, "solver.duel.book._TABLE_BITS": 12}
     return (
-        lines_twin("2,3,2"), lines_twin("1,7,3,misere"),
-        duel_twin("duel,2,3"), duel_twin("duel,1,5"), duel_twin("duel,1,7", **book),
+        lines_twin("2,3,2", **tasks), lines_twin("1,7,3,misere"),
+        duel_twin("duel,2,3", **tasks), duel_twin("duel,1,5"),
+        duel_twin("duel,1,7", **book, **{"solver.store.digests._digests": dict}),
     )  # fmt: skip
 
 

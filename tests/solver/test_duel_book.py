@@ -5,12 +5,11 @@ Most tests let boards of 9 cells and more have a book, because a store of all th
 
 import json
 import os
-import random
 import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import islice, product
 from math import comb
 from pathlib import Path
 from time import monotonic, sleep
@@ -19,17 +18,16 @@ from typing import Any
 import lmdb
 import naive
 import pytest
-from stores import DAMAGES, break_off, damage_one, done_in, seal_anew, tasks_of, whole_layers, with_a_flipped_bit
+from stores import seal_anew
 
 from oracle.oracle import Oracle
 from play.server.desk import Desk
 from solver.cli.main import main
-from solver.duel.book import BookLayer, BookProof
 from solver.duel.book_scores import BookScores
 from solver.duel.live import LiveDuel
 from solver.duel.scores import DuelScores
 from solver.duel.search import DuelSearch
-from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreError, StoreMissing
+from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreMissing
 from solver.folders import store_path
 from solver.games.duel import Duel, DuelPosition
 from solver.games.notation import parse_game
@@ -37,12 +35,10 @@ from solver.games.registry import find_game
 from solver.index.layout import stored_plies
 from solver.kinds import kind_of
 from solver.proof.build import build_store
-from solver.proof.proof import Task
 from solver.proof.verify import verify_store
-from solver.store.manifest import Ply
 from solver.store.store import Store
 
-NAMES = ["duel,3,3", "duel,3,4", "duel,1,10"]
+NAMES = ["duel,3,3", "duel,1,10"]
 TILES = 5
 """How many tiles the fullest boards of a book have."""
 
@@ -54,6 +50,7 @@ def few_whole_cells() -> Iterator[None]:
     """Give boards of 9 cells and more a book, whose digest is not that of the whole store that is published."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("solver.duel.index.WHOLE_CELLS", 8)
+        patch.setattr("solver.duel.book._TABLE_BITS", 14)
         patch.setattr("solver.store.digests._digests", dict)
         yield
 
@@ -138,70 +135,31 @@ def test_a_book_is_built_and_verified(name: str, book_of: Callable[[str], Path])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_counts_of_a_book_are_those_of_listing_its_positions(name: str, book_of: Callable[[str], Path]) -> None:
-    duel, expected = naive.Duel.named(name), []
-    for number in range(TILES + 1):
-        boards = set(with_tiles(duel, range(number, number + 1)))
-        canonical = naive.canonical(boards, geometric(duel))
-        margins = [true(duel, board) for board in canonical]
-        wins, losses = sum(margin > 0 for margin in margins), sum(margin < 0 for margin in margins)
-        expected.append(Ply(number, len(boards), len(margins), wins, len(margins) - wins - losses, losses, 0))
-    with Store(book_of(name)) as store:
-        assert store.manifest.plies == tuple(expected)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_position_of_a_book_has_minimax_s_margin_without_a_search(
+def test_a_book_answers_without_a_search_what_it_has(
     name: str, book_of: Callable[[str], Path], forbid_search: Callable[[], None]
 ) -> None:
     duel, scores = naive.Duel.named(name), opened(book_of(name))
     forbid_search()
     for board in with_tiles(duel, range(TILES + 1)):
-        assert scores.score(at(duel, board)) == true(duel, board), board
-
-
-@pytest.mark.parametrize(("name", "step"), [("duel,3,3", 1), ("duel,1,10", 1), ("duel,3,4", 60)])
-def test_positions_beyond_the_book_are_searched_live(name: str, step: int, book_of: Callable[[str], Path]) -> None:
-    duel, scores = naive.Duel.named(name), opened(book_of(name))
-    boards = with_tiles(duel, range(TILES + 1, duel.cells + 1))[::step]
-    assert {naive.stones(board) for board in boards} == set(range(TILES + 1, duel.cells + 1))
-    for board in boards:
-        assert scores.score(at(duel, board)) == true(duel, board), board
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_moves_of_a_board_with_a_tile_less_than_the_fullest_are_in_the_book(
-    name: str, book_of: Callable[[str], Path], forbid_search: Callable[[], None]
-) -> None:
-    duel, scores = naive.Duel.named(name), opened(book_of(name))
-    forbid_search()
-    for board in with_tiles(duel, range(TILES)):
-        expected, best = moves_of(duel, board), true(duel, board)
-        assert scores.children(*naive.tiles(board), 0.0) == (expected, True), board
-        first = next(cell for cell, score in expected if score == best)
-        assert scores.first_best(*naive.tiles(board), best, 0.0) == first
-
-
-@pytest.mark.parametrize("name", ["duel,3,3", "duel,1,10"])
-def test_the_moves_of_the_fullest_boards_and_beyond_are_searched(name: str, book_of: Callable[[str], Path]) -> None:
-    duel, scores = naive.Duel.named(name), opened(book_of(name))
-    for board in with_tiles(duel, range(TILES, TILES + 2))[::3]:
-        expected, best, until = moves_of(duel, board), true(duel, board), scores.deadline()
-        assert scores.children(*naive.tiles(board), until) == (expected, True), board
-        first = next(cell for cell, score in expected if score == best)
-        assert scores.first_best(*naive.tiles(board), best, until) == first
+        best = true(duel, board)
+        assert scores.score(at(duel, board)) == best, board
+        if naive.stones(board) < TILES:
+            expected = moves_of(duel, board)
+            assert scores.children(*naive.tiles(board), 0.0) == (expected, True), board
+            first = next(cell for cell, score in expected if score == best)
+            assert scores.first_best(*naive.tiles(board), best, 0.0) == first
 
 
 def test_a_book_has_a_margin_where_a_search_had_no_time_for_its_moves(book_of: Callable[[str], Path]) -> None:
-    duel = naive.Duel(3, 4)
-    with Oracle("duel,3,4", book_of("duel,3,4"), seconds=0.0) as oracle:
+    duel = naive.Duel(3, 3)
+    with Oracle("duel,3,3", book_of("duel,3,3"), seconds=0.0) as oracle:
         board = with_tiles(duel, range(TILES, TILES + 1))[0]
         assert oracle.score(at(duel, board)) == true(duel, board)
         known = oracle.analysis(at(duel, with_tiles(duel, range(TILES - 1, TILES))[0]))
         assert (known.exact, known.source) == (True, "store")
 
 
-@pytest.mark.parametrize("name", ["duel,3,3", "duel,3,4"])
+@pytest.mark.parametrize("name", NAMES)
 def test_an_oracle_says_what_it_has_from_a_book_and_what_it_has_searched(
     name: str, book_of: Callable[[str], Path]
 ) -> None:
@@ -209,7 +167,7 @@ def test_an_oracle_says_what_it_has_from_a_book_and_what_it_has_searched(
     with Oracle(name, book_of(name), seconds=60) as oracle:
         assert oracle.source == "book"
         assert repr(oracle) == f"<Oracle of {name}, book {str(book_of(name))!r}>"
-        for board in with_tiles(duel, range(duel.cells + 1))[:: 7 if duel.cells < 10 else 400]:
+        for board in with_tiles(duel, range(duel.cells + 1))[::17]:
             position, stored = at(duel, board), naive.stones(board) < TILES
             assert oracle.knows(position) == stored
             found = oracle.analysis(position)
@@ -228,7 +186,7 @@ def test_a_set_of_cells_that_no_game_fills_is_refused_and_is_no_damage(book_of: 
     with Store(book_of("duel,3,3")) as store:
         kept = {(empty, number) for empty, number, _ in store.pages()}
     reachable = naive.duel_reachable(duel)
-    for board in map("".join, product("RG.", repeat=9)):
+    for board in islice(map("".join, product("RG.", repeat=9)), 0, None, 7):
         if naive.stones(board) > TILES or board in reachable:
             continue
         red, green = naive.tiles(board)
@@ -268,34 +226,6 @@ def test_a_book_that_errs_about_a_move_is_damaged(book_of: Callable[[str], Path]
         verify_store(path, Duel(3, 3), jobs=1)
 
 
-@pytest.mark.parametrize("step", [41, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_flipped_byte_anywhere_is_noticed(step: int, book_of: Callable[[str], Path], tmp_path: Path) -> None:
-    whole, path, unnoticed = book_of("duel,3,3").read_bytes(), tmp_path / "s", []
-    for byte in range(step // 2, len(whole), step):
-        changed = bytearray(whole)
-        changed[byte] ^= 1 << byte % 8
-        path.write_bytes(changed)
-        try:
-            with Store(path, Duel(3, 3)) as store:
-                store.check_seal()
-            unnoticed.append(byte)
-        except StoreError as error:
-            if error.exit_code != 4:
-                unnoticed.append(byte)
-    assert unnoticed == []
-
-
-@pytest.mark.parametrize("where", [0.02, 0.3, 0.6, 0.95])
-def test_the_command_verify_ends_with_4_on_a_flipped_byte(
-    where: float, book_of: Callable[[str], Path], tmp_path: Path, run: Run
-) -> None:
-    path = tmp_path / "s"
-    path.write_bytes(with_a_flipped_bit(book_of("duel,3,4").read_bytes(), where))
-    ran = run(main, "verify", "--game", "duel,3,4", "--store", path)
-    assert (ran.code, ran.out) == (4, "")
-    assert "is damaged" in ran.err
-
-
 def test_the_commands_take_a_book(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "s"
     for command, what in (("build", r"^game +duel,3,3"), ("verify", r"^verified +in "), ("info", r"^game +duel,3,3")):
@@ -314,100 +244,25 @@ def test_a_sample_of_a_book_is_refused_in_one_line(sample: int, book_of: Callabl
     assert said[0].startswith("Error: duel,3,3 is too large for a sample: its store is a book")
 
 
-@pytest.mark.parametrize("name", ["duel,3,3", "duel,3,4"])
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_the_digest_of_a_book_depends_on_the_game_alone(
-    name: str, jobs: int, book_of: Callable[[str], Path], tmp_path: Path
-) -> None:
-    build_store(parse_game(name), tmp_path / "s", jobs=jobs)
-    assert content(tmp_path / "s") == content(book_of(name))
-
-
-def test_a_book_of_4x4_has_the_pages_of_the_whole_store(
+def test_a_book_has_the_pages_of_the_whole_store(
     book_of: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sweep of the whole board, which shares no code with the book's, gives the same."""
-    book = content(book_of("duel,4,4"))
+    book = content(book_of("duel,3,4"))
     monkeypatch.setattr("solver.duel.index.WHOLE_CELLS", 20)
-    build_store(Duel(4, 4), tmp_path / "s", jobs=2)
+    build_store(Duel(3, 4), tmp_path / "s", jobs=2)
     with Store(tmp_path / "s") as whole:
         assert whole.manifest.plies[: TILES + 1] == book[0].plies
         pages = {(empty, number): page.tolist() for empty, number, page in whole.pages()}
     monkeypatch.undo()
-    with Store(book_of("duel,4,4")) as store:
+    with Store(book_of("duel,3,4")) as store:
         kept = {(empty, number): page.tolist() for empty, number, page in store.pages()}
     assert {where: pages[where] for where in kept} == kept
     assert {
         where
         for where, page in pages.items()
-        if where[0] >= 16 - TILES and where not in kept and any(score != -128 for score in page)
+        if where[0] >= 12 - TILES and where not in kept and any(score != -128 for score in page)
     } == set()
-
-
-@pytest.fixture
-def filled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The layer and number of each task that was done."""
-    seen: list[tuple[int, int]] = []
-    make = BookProof.make
-
-    def counted(self: BookProof[Any], layer: BookLayer, task: Task, *rest: Any) -> Any:
-        seen.append((layer.number, task.number))
-        return make(self, layer, task, *rest)
-
-    monkeypatch.setattr(BookProof, "make", counted)
-    return seen
-
-
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_a_book_broken_off_after_any_layer_goes_on_there_and_ends_the_same(
-    jobs: int, tmp_path: Path, filled: list[tuple[int, int]], book_of: Callable[[str], Path]
-) -> None:
-    game, path = parse_game("duel,3,4"), tmp_path / "s"
-    expected, tasks = content(book_of("duel,3,4")), tasks_of(game)
-    for count in whole_layers(game):
-        break_off(game, path, count)
-        assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
-        filled.clear()
-        notes: list[str] = []
-        build_store(game, path, jobs=jobs, on_progress=lambda progress, notes=notes: notes.append(progress.note))  # type: ignore[misc]
-        assert sorted(filled) == sorted(tasks[count:])
-        assert any("resuming" in note for note in notes)
-        assert content(path) == expected
-        path.unlink()
-
-
-def test_a_book_broken_off_in_the_middle_of_a_layer_does_only_the_tasks_that_are_not_done(
-    tmp_path: Path, filled: list[tuple[int, int]], book_of: Callable[[str], Path]
-) -> None:
-    game, path = parse_game("duel,3,4"), tmp_path / "s"
-    expected, tasks = content(book_of("duel,3,4")), set(tasks_of(game))
-    for count in sorted({whole - 1 for whole in whole_layers(game)} - {0}):
-        break_off(game, path, count)
-        done = done_in(tmp_path / "s.partial")
-        assert len(done) == count
-        filled.clear()
-        build_store(game, path, jobs=2)
-        assert sorted(filled) == sorted(tasks - done)
-        assert content(path) == expected
-        path.unlink()
-
-
-@pytest.mark.parametrize("kind", ["records", "done"])
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_only_the_task_of_a_damaged_file_of_a_book_is_done_again(
-    damage: str, kind: str, tmp_path: Path, filled: list[tuple[int, int]], book_of: Callable[[str], Path]
-) -> None:
-    game, path, rng = parse_game("duel,3,4"), tmp_path / "s", random.Random(damage)
-    expected, tasks = content(book_of("duel,3,4")), tasks_of(game)
-    for count in whole_layers(game):
-        break_off(game, path, count)
-        name = damage_one(tmp_path / "s.partial", damage, rng, kind)
-        filled.clear()
-        build_store(game, path, jobs=2)
-        assert sorted(filled) == sorted([*tasks[count:], (int(name[:2]), int(name[3:9]))])
-        assert content(path) == expected
-        assert [file.name for file in tmp_path.iterdir()] == ["s"]
-        path.unlink()
 
 
 Erring = Callable[[Callable[[int, int, int], int]], None]
@@ -428,12 +283,10 @@ def erring(monkeypatch: pytest.MonkeyPatch) -> Erring:
     return to_err
 
 
-THEIR_CHILDREN_SAY = r"^board '[RG./]+' of duel,3,4: its children say -?\d+, the search says -?\d+$"
+THEIR_CHILDREN_SAY = r"^board '[RG./]+' of duel,\d,\d: its children say -?\d+, the search says -?\d+$"
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-@pytest.mark.parametrize("tiles", [2, 3, 4, 5])
-@pytest.mark.parametrize("by", [2, -2])
+@pytest.mark.parametrize(("tiles", "by", "jobs"), [(2, 2, 1), (3, -2, 1), (4, 2, 1), (5, -2, 1), (5, 2, 3)])
 def test_a_search_that_errs_about_the_boards_of_a_layer_is_stopped(
     tiles: int, by: int, jobs: int, erring: Erring, tmp_path: Path
 ) -> None:
@@ -446,7 +299,7 @@ def test_a_search_that_errs_about_the_boards_of_a_layer_is_stopped(
 def test_a_search_that_errs_about_a_single_board_is_stopped_where_its_parent_is_searched(
     erring: Erring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    duel, game = naive.Duel(3, 4), Duel(3, 4)
+    duel, game = naive.Duel(2, 5), Duel(2, 5)
     index = kind_of(game).index(game, kind_of(game).symmetries(game))
     board = with_tiles(duel, range(TILES - 1, TILES))[123]
     cell = next(cell for cell, score in moves_of(duel, board) if score == true(duel, board))
@@ -474,37 +327,28 @@ def test_some_parents_of_each_layer_are_searched_and_all_of_the_fullest_boards(
         return score(self, own, other, limit)
 
     monkeypatch.setattr(DuelSearch, "score", counted)
-    build_store(Duel(3, 4), tmp_path / "s", jobs=1)
-    duel = naive.Duel(3, 4)
+    build_store(Duel(2, 5), tmp_path / "s", jobs=1)
+    duel = naive.Duel(2, 5)
     fullest = naive.canonical(set(with_tiles(duel, range(TILES, TILES + 1))), geometric(duel))
     assert asked.count(TILES) == len(fullest)
     assert all(asked.count(tiles) > 0 for tiles in range(TILES - 3, TILES))
 
 
 def test_ctrl_c_ends_a_search_that_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, score, until = [], DuelSearch.score, monotonic() + 15
+    asked: list[int] = []
 
-    def endless(self: DuelSearch, own: int, other: int, limit: int = 0) -> int | None:
-        """Settle nothing for long, but end some time, so that this test does."""
+    def endless(self: DuelSearch, own: int, other: int, limit: int = 0) -> None:
+        """Settle nothing; Ctrl-C comes meanwhile."""
         asked.append(limit)
-        sleep(0.001)
-        return score(self, own, other, limit) if monotonic() > until else None
-
-    def ring(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
+        if len(asked) == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+        sleep(0)  # the main thread is to notice
+        assert len(asked) < 1_000_000, "the search goes on"
 
     monkeypatch.setattr(DuelSearch, "score", endless)
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        start = monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 0.4)
-        with pytest.raises(KeyboardInterrupt):
-            build_store(Duel(3, 3), tmp_path / "s", jobs=2)
-        assert monotonic() - start < 10
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert asked
+    with pytest.raises(KeyboardInterrupt):
+        build_store(Duel(3, 3), tmp_path / "s", jobs=2)
+    assert len(asked) >= 20
     assert min(asked) > 0, "a search without a limit could not be stopped"
 
 
@@ -588,8 +432,8 @@ def test_the_best_searching_player_follows_the_book(book_of: Callable[[str], Pat
     from play.players.roster import Roster
     from solver.games.board_rules import BoardState
 
-    duel, rules = naive.Duel(3, 4), find_game("duel,3,4")
-    with Roster(rules, str(book_of("duel,3,4"))) as roster:
+    duel, rules = naive.Duel(3, 3), find_game("duel,3,3")
+    with Roster(rules, str(book_of("duel,3,3"))) as roster:
         player = roster.player("search:10", 5)
         assert player is not None
         for board in with_tiles(duel, range(TILES))[::40]:

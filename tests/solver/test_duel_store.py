@@ -3,7 +3,6 @@
 import json
 import random
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import groupby
@@ -18,28 +17,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stores import (
-    DAMAGES,
     Decoded,
     alter_record,
     break_off,
-    damage_one,
     done_in,
-    files_in,
     seal_anew,
     tasks_of,
     whole_layers,
-    with_a_flipped_bit,
-    write_folder,
 )
 
-from oracle.oracle import Oracle
 from solver.cli.main import main
 from solver.duel.index import DuelIndex, page_size
 from solver.duel.prove import DuelProof, page_numbers
 from solver.duel.scores import DuelScores
 from solver.duel.search import DuelSearch
 from solver.duel.sweep import Chunk, Layer, solved_layers
-from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreError, StoreMismatch, StoreUnwritable
+from solver.errors import SolversDisagree, StoreDamaged, StoreError, StoreMismatch, StoreUnwritable
 from solver.games.board_text import parse
 from solver.games.duel import Duel, DuelPosition
 from solver.games.notation import parse_game
@@ -50,23 +43,16 @@ from solver.proof.crew import threads
 from solver.proof.progress import silent
 from solver.proof.proof import StoredPages, Summary, Task
 from solver.proof.verify import verify_store
-from solver.store.digests import content_digest
-from solver.store.manifest import Manifest, Ply
 from solver.store.store import Store
 
-MINIMAX = ["duel,1,1", "duel,1,2", "duel,1,5", "duel,5,1", "duel,2,2", "duel,2,3", "duel,3,2", "duel,2,4", "duel,3,3"]
-"""What the twin solves at once."""
-
-REACHABLE = {
-    "duel,1,1": 2, "duel,2,2": 29, "duel,2,3": 214, "duel,3,3": 3_635, "duel,2,4": 1_257, "duel,3,4": 54_557,
+KNOWN = {
+    "duel,3,3": (3, 3_635), "duel,3,4": (-2, 54_557), "duel,3,5": (3, 738_529),
+    "duel,4,4": (-2, 2_225_519), "duel,2,8": (-4, None), "duel,3,6": (-2, None),
 }  # fmt: skip
+"""The margin of the empty board, and how many positions are reached."""
 
-MARGINS = {
-    "duel,1,1": 1, "duel,2,2": -2, "duel,2,3": -2, "duel,3,3": 3, "duel,2,4": -4, "duel,3,4": -2, "duel,4,4": -2,
-    "duel,2,8": -4, "duel,3,6": -2,
-}  # fmt: skip
-
-SOLVED = [pytest.param(name, marks=[pytest.mark.slow] if name == "duel,3,6" else []) for name in MARGINS]
+LARGE = "duel,3,5"
+"""The smallest board whose fullest sets of cells have several pages."""
 
 Run = Callable[..., Any]
 StoreOf = Callable[[str], Path]
@@ -102,23 +88,10 @@ class DecodedDuel(Decoded):
         return self.pages[self.cells - len(filled), rank * pages + place // 2**13][place % 2**13]
 
 
-def content(path: Path) -> tuple[Any, ...]:
-    """All that a store says."""
-    with Store(path) as store:
-        return store.manifest, list(store.records())
-
-
 @cache
 def sets_of(cells: int, tiles: int) -> list[int]:
     """All sets of so many cells, as numbers in order: a set's place among them is its colexicographic rank."""
     return [filled for filled in range(1 << cells) if filled.bit_count() == tiles]
-
-
-def stored_at(duel: naive.Duel, empty: int, number: int, place: int) -> str:
-    """The board at a place of a page."""
-    tiles = duel.cells - empty
-    rank, part = divmod(number, max(1, 2 ** (tiles - 13)))
-    return coloured(duel, sets_of(duel.cells, tiles)[rank], part * 2**13 + place)
 
 
 def coloured(duel: naive.Duel, filled: int, place: int) -> str:
@@ -154,67 +127,38 @@ def rewrite_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> 
     seal_anew(path)
 
 
-@pytest.mark.parametrize("name", SOLVED)
-def test_a_build_finds_the_margin_of_the_empty_board_and_verify_confirms_it(name: str, store_of: StoreOf) -> None:
-    path = store_of(name)
-    with Store(path, parse_game(name)) as store:
-        assert store.manifest.score == DuelScores(store).score(parse_game(name).at(0, 0)) == MARGINS[name]
-        assert store.manifest.plies_to_end == parse_game(name).cells
-    verdict = verify_store(path, parse_game(name), jobs=2, sample=50)
-    assert verdict.manifest.score == MARGINS[name]
-
-
-@pytest.mark.parametrize("name", [*MINIMAX, "duel,3,4", "duel,4,4"])
-def test_what_is_built_is_verified_and_its_manifest_reads_back(name: str, store_of: StoreOf) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if parse_game(name).cells > 15 else []) for name in KNOWN],
+)
+def test_a_build_finds_what_is_known_and_verify_confirms_it(name: str, store_of: StoreOf) -> None:
     path, game = store_of(name), parse_game(name)
+    margin, reached = KNOWN[name]
     with Store(path, game) as store:
-        manifest = store.manifest
-        assert Manifest.from_json(manifest.to_json()) == manifest
-        assert manifest.game == store.game == game
-        assert manifest.symmetries == kind_of(game).symmetries(game)
-        assert content_digest(store) == manifest.digest
-        assert json.loads(manifest.to_json())["game"] == {
-            "name": name, "rows": game.rows, "columns": game.columns, "rules": "duel",
-        }  # fmt: skip
-    assert verify_store(path, game, jobs=1).positions == manifest.total("canonical")
-
-
-@pytest.mark.parametrize("name", [*MINIMAX, "duel,3,4"])
-def test_each_layer_s_counts_are_those_of_listing_its_positions(name: str, store_of: StoreOf) -> None:
-    duel = naive.Duel.named(name)
-    expected = []
-    for number, boards in enumerate(naive.duel_layers(duel)):
-        canonical = naive.canonical(boards, geometric(duel))
-        kinds = Counter(int(np.sign(naive.margin(duel, board, naive.turn(board)))) for board in canonical)
-        over = len(canonical) if number == duel.cells else 0
-        expected.append(Ply(number, len(boards), len(canonical), kinds[1], kinds[0], kinds[-1], over))
-    with Store(store_of(name)) as store:
-        assert store.manifest.plies == tuple(expected)
-
-
-@pytest.mark.parametrize("name", REACHABLE)
-def test_a_duel_reaches_as_many_positions_as_is_known(name: str, store_of: StoreOf) -> None:
-    assert len(naive.duel_reachable(naive.Duel.named(name))) == REACHABLE[name]
-    with Store(store_of(name)) as store:
-        assert store.manifest.total("reachable") == REACHABLE[name]
-
-
-def test_4x4_reaches_2225519_positions(store_of: StoreOf) -> None:
-    with Store(store_of("duel,4,4")) as store:
-        assert store.manifest.total("reachable") == 2_225_519
-
-
-@pytest.mark.parametrize("name", SOLVED)
-def test_wins_draws_and_losses_are_all_canonical_positions(name: str, store_of: StoreOf) -> None:
-    cells = parse_game(name).cells
-    with Store(store_of(name)) as store:
+        assert store.manifest.score == DuelScores(store).score(game.at(0, 0)) == margin
+        assert store.manifest.plies_to_end == game.cells
         table = store.manifest.plies
-    assert [ply.ply for ply in table] == list(range(cells + 1))
+    assert reached in (None, sum(ply.reachable for ply in table))
+    assert [ply.ply for ply in table] == list(range(game.cells + 1))
     for ply in table:
         assert ply.wins + ply.draws + ply.losses == ply.canonical <= ply.reachable
-        assert ply.over == (ply.canonical if ply.ply == cells else 0)
-        assert ply.draws == 0 or cells % 2 == 0
-        assert min(ply) >= 0
+        assert ply.over == (ply.canonical if ply.ply == game.cells else 0)
+        assert ply.draws == 0 or game.cells % 2 == 0
+    if name != LARGE:
+        assert verify_store(path, game, jobs=2, sample=50).manifest.score == margin
+
+
+@pytest.mark.slow
+def test_tasks_of_large_layers_are_done_once_and_a_build_broken_off_ends_the_same(
+    store_of: StoreOf, tmp_path: Path
+) -> None:
+    game, path = Duel(2, 8), tmp_path / "s"
+    tasks = set(tasks_of(game))
+    assert len(tasks) > 20
+    break_off(game, path, len(tasks) // 2)
+    assert len(done_in(tmp_path / "s.partial")) == len(tasks) // 2
+    with Store(store_of("duel,2,8")) as store:
+        assert build_store(game, path, jobs=3).manifest == store.manifest
 
 
 @pytest.mark.parametrize("name", ["duel,2,2", "duel,2,3", "duel,3,3"])
@@ -226,68 +170,7 @@ def test_without_symmetries_every_reachable_position_is_canonical(name: str, sto
     assert all(ply.canonical == ply.reachable for ply in alone)
 
 
-@pytest.mark.parametrize("name", MINIMAX)
-def test_every_place_holds_minimax_s_margin_or_the_mark_of_the_unreached(name: str, store_of: StoreOf) -> None:
-    duel = naive.Duel.named(name)
-    reachable, seen = naive.duel_reachable(duel), set()
-    with Store(store_of(name)) as store:
-        for empty, number, page in store.pages():
-            for place, score in enumerate(page):
-                board = stored_at(duel, empty, number, place)
-                expected = naive.margin(duel, board, naive.turn(board)) if board in reachable else UNREACHED
-                assert score == expected, board
-                seen.add(board)
-    assert {min(naive.turned(board, g) for g in geometric(duel)) for board in seen} >= {
-        board for board in naive.canonical(reachable, geometric(duel)) if "." in board
-    }
-
-
-@pytest.mark.parametrize("name", MINIMAX)
-def test_a_store_answers_every_position_as_minimax_does(name: str, store_of: StoreOf) -> None:
-    duel = naive.Duel.named(name)
-    with Store(store_of(name)) as store:
-        scores = DuelScores(store)
-        for board in naive.duel_reachable(duel):
-            assert scores.score(at(duel, board)) == naive.margin(duel, board, naive.turn(board)), board
-
-
-@pytest.mark.parametrize("name", ["duel,2,3", "duel,3,3"])
-def test_a_store_answers_every_move_as_minimax_does(name: str, store_of: StoreOf) -> None:
-    duel = naive.Duel.named(name)
-    with Store(store_of(name)) as store:
-        scores = DuelScores(store)
-        for board in naive.duel_reachable(duel):
-            side, (x, o) = naive.turn(board), naive.tiles(board)
-            if "." not in board:
-                continue
-            expected = [
-                (cell, -naive.margin(duel, naive.placed(duel, board, cell, side), naive.rival(side)))
-                for cell in naive.placings(duel, board, side)
-            ]
-            assert scores.children(x, o, 0.0) == (expected, True), board
-            best = max(score for _, score in expected)
-            assert scores.first_best(x, o, best, 0.0) == next(cell for cell, score in expected if score == best)
-
-
-@pytest.mark.parametrize("name", ["duel,2,2", "duel,2,3", "duel,3,3"])
-def test_boards_that_no_game_reaches_are_refused_and_no_others(name: str, store_of: StoreOf) -> None:
-    duel, refused = naive.Duel.named(name), 0
-    reachable = naive.duel_reachable(duel)
-    with Store(store_of(name)) as store:
-        scores = DuelScores(store)
-        boards = {
-            stored_at(duel, empty, number, place) for empty, number, page in store.pages() for place in range(len(page))
-        }
-        for board in boards - reachable:
-            refused += 1
-            with pytest.raises(BoardError, match=r"no game reaches|has no tile of"):
-                scores.score(at(duel, board))
-            with pytest.raises(BoardError, match="no game reaches board"):
-                scores.children(*naive.tiles(board), 0.0)
-    assert refused > 10
-
-
-@pytest.mark.parametrize("name", ["duel,2,8", "duel,4,4"])
+@pytest.mark.parametrize("name", [LARGE, pytest.param("duel,4,4", marks=pytest.mark.slow)])
 @given(data=st.data())
 # Feature: infinity-grid-duel, Property 20: Stored Margins Are Those Of A Search
 def test_a_stored_margin_is_that_of_a_search_and_of_every_image(
@@ -304,14 +187,14 @@ def test_a_stored_margin_is_that_of_a_search_and_of_every_image(
     assert stored == search.score(*naive.sides(board, naive.turn(board)), 0)
 
 
-@pytest.mark.parametrize("name", ["duel,1,5", "duel,2,4", "duel,3,3", "duel,2,8", "duel,4,4"])
+@pytest.mark.parametrize("name", ["duel,1,5", "duel,3,3", LARGE])
 def test_pages_are_those_of_all_canonical_filled_sets_in_order(name: str, store_of: StoreOf) -> None:
     duel, game = naive.Duel.named(name), duel_of(name)
     sets: dict[int, set[int]] = {}
     for filled in range((1 << duel.cells) - 1):
-        board = naive.duel_board(duel, filled, 0)
-        if duel.cells > 9 and naive.stones(board) not in (1, 2, 13, 14, 15):
+        if duel.cells > 9 and filled.bit_count() not in (1, 2, 13, 14):
             continue
+        board = naive.duel_board(duel, filled, 0)
         smallest = min(naive.tiles(naive.turned(board, g))[0] for g in geometric(duel))
         sets.setdefault(naive.stones(board), set()).add(smallest)
     with Store(store_of(name)) as store:
@@ -341,14 +224,14 @@ def test_page_numbers_ascend_and_are_those_that_the_index_locates(tiles: int) ->
     canonical = sorted({sum(index.canonical(filled, 0)[:2]) for filled in boards})
     numbers = page_numbers(np.array(canonical, np.int64), tiles).tolist()
     assert numbers == sorted(set(numbers))
-    located = {index.locate(filled, filled & rng.getrandbits(20))[0] for filled in boards for _ in range(3000)}
+    located = {index.locate(filled, filled & rng.getrandbits(20))[0] for filled in boards for _ in range(400)}
     assert located <= set(numbers)
     if tiles <= 16:  # so few pages that all are found
         assert located == set(numbers)
 
 
 def test_the_file_decodes_by_its_documentation_alone_to_the_same_margins(store_of: StoreOf) -> None:
-    for name in ("duel,1,1", "duel,1,5", "duel,2,4", "duel,3,3"):
+    for name in ("duel,1,1", "duel,1,5", "duel,2,4"):
         duel, decoded = naive.Duel.named(name), DecodedDuel(store_of(name))
         for board in naive.duel_reachable(duel):
             if "." in board:
@@ -356,23 +239,16 @@ def test_the_file_decodes_by_its_documentation_alone_to_the_same_margins(store_o
                 assert decoded.score(board, side) == naive.margin(duel, board, side), board
 
 
+@pytest.mark.slow
 def test_a_large_file_decodes_by_its_documentation_alone_to_the_same_margins(store_of: StoreOf) -> None:
-    name, rng = "duel,2,8", random.Random(28)
+    name, rng = LARGE, random.Random(28)
     duel, decoded = naive.Duel.named(name), DecodedDuel(store_of(name))
     with Store(store_of(name)) as store:
         scores = DuelScores(store)
-        for _ in range(300):
-            for board in naive.duelled(duel, [rng.randrange(1000) for _ in range(16)])[:-1]:
+        for _ in range(20):
+            for board in naive.duelled(duel, [rng.randrange(1000) for _ in range(15)])[:-1]:
                 assert decoded.score(board, naive.turn(board)) == scores.score(at(duel, board)), board
         assert {(empty, number): page.tolist() for empty, number, page in store.pages()} == decoded.pages
-
-
-@pytest.mark.parametrize("name", ["duel,3,3", "duel,4,4", "duel,1,5"])
-def test_the_digest_depends_on_the_game_alone(name: str, tmp_path: Path, store_of: StoreOf) -> None:
-    expected = content(store_of(name))
-    for jobs in (1, 3):
-        build_store(parse_game(name), tmp_path / "s", jobs=jobs)
-        assert content(tmp_path / "s") == expected
 
 
 def test_boards_turned_on_their_side_have_other_stores_with_the_same_counts(store_of: StoreOf) -> None:
@@ -382,35 +258,9 @@ def test_boards_turned_on_their_side_have_other_stores_with_the_same_counts(stor
         assert flat.manifest.digest != tall.manifest.digest
 
 
-@pytest.mark.parametrize("other", ["duel,2,4", "3,3,3", "duel", "duel,2,2", "duel,3,4", "4,4,4"])
-def test_a_store_of_another_game_is_a_mismatch(other: str, store_of: StoreOf, run: Run) -> None:
-    path = store_of("duel,3,3")
-    with pytest.raises(StoreMismatch, match=f"is of game 'duel,3,3', not of '{other}'"):
-        Store(path, parse_game(other))
-    if other != "duel":
-        for command in ("info", "verify"):
-            ran = run(main, command, "--game", other, "--store", path)
-            assert (ran.code, ran.out) == (3, "")
-            assert f"'duel,3,3', not of '{other}'" in ran.err
-
-
-def test_a_store_of_lines_is_no_store_of_a_duel(store3: Path) -> None:
-    with pytest.raises(StoreMismatch, match="is of game '3,3,3', not of 'duel,3,3'"):
-        Store(store3, Duel(3, 3))
-
-
 def test_a_position_of_another_board_is_a_mismatch(store_of: StoreOf) -> None:
     with Store(store_of("duel,3,3")) as store, pytest.raises(StoreMismatch, match="not of 'duel,2,2'"):
         DuelScores(store).score(DuelPosition(Duel(2, 2)))
-
-
-def test_a_closed_store_refuses(store_of: StoreOf) -> None:
-    scores = DuelScores(Store(store_of("duel,3,3")))
-    asked = parse(Duel(3, 3), "R../.../...")
-    assert scores.score(asked) == -1
-    scores.close()
-    with pytest.raises(StoreError, match="closed"):
-        scores.score(asked)
 
 
 @pytest.mark.parametrize("command", ["build", "info", "verify"])
@@ -434,67 +284,6 @@ def test_too_large_a_duel_is_not_built(tmp_path: Path, run: Run) -> None:
         assert (ran.code, ran.out) == (2, "")
         assert "too many to solve" in ran.err
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_flipped_byte_anywhere_is_noticed(step: int, store_of: StoreOf, tmp_path: Path) -> None:
-    whole, path, rng, unnoticed = store_of("duel,3,3").read_bytes(), tmp_path / "s", random.Random(step), []
-    for byte in range(rng.randrange(step), len(whole), step):
-        changed = bytearray(whole)
-        changed[byte] ^= rng.randrange(1, 256)
-        path.write_bytes(changed)
-        try:
-            with Store(path, Duel(3, 3)) as store:
-                store.check_seal()
-            unnoticed.append(byte)
-        except StoreError as error:
-            if error.exit_code != 4:
-                unnoticed.append(byte)
-    assert unnoticed == []
-
-
-@pytest.mark.parametrize("where", [0.1, 0.4, 0.75, 0.9, 0.999])
-def test_the_command_verify_ends_with_4_on_a_flipped_byte(
-    where: float, store_of: StoreOf, tmp_path: Path, run: Run
-) -> None:
-    path = tmp_path / "s"
-    path.write_bytes(with_a_flipped_bit(store_of("duel,4,4").read_bytes(), where))
-    ran = run(main, "verify", "--game", "duel,4,4", "--store", path)
-    assert (ran.code, ran.out) == (4, "")
-    assert "is damaged" in ran.err
-
-
-def test_a_flipped_byte_gives_no_wrong_answer(store_of: StoreOf, tmp_path: Path) -> None:
-    whole, path, rng, duel = store_of("duel,3,3").read_bytes(), tmp_path / "s", random.Random(3), naive.Duel(3, 3)
-    boards = sorted(naive.duel_reachable(duel))[::50]
-    for _ in range(150):
-        changed = bytearray(whole)
-        changed[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
-        path.write_bytes(changed)
-        try:
-            with Store(path, Duel(3, 3)) as store:
-                answers = [DuelScores(store).score(at(duel, board)) for board in boards]
-        except StoreDamaged:
-            continue
-        assert answers == [naive.margin(duel, board, naive.turn(board)) for board in boards]
-
-
-def test_a_store_that_was_altered_and_sealed_again_is_found_wrong_by_solving_it_again(
-    store_of: StoreOf, tmp_path: Path
-) -> None:
-    path, game = tmp_path / "s", Duel(3, 3)
-    for key_wanted in range(1, 10):
-        path.write_bytes(store_of("duel,3,3").read_bytes())
-        with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
-            key, value = next((key, value) for key, value in writing.cursor() if key[0] == key_wanted)
-            body = bytearray(zlib.decompress(value[4:]))
-            where = next(i for i in range(len(body) - 1, -1, -1) if body[i] != 128)
-            body[where] ^= 2
-            packed = zlib.compress(bytes(body), 6)
-            writing.put(key, zlib.crc32(key + packed).to_bytes(4, "big") + packed)
-        seal_anew(path)
-        with pytest.raises(StoreDamaged, match=r"the scores of page|checksum|length|wrong pages"):
-            verify_store(path, game, jobs=1)
 
 
 CHANGES: dict[str, Any] = {
@@ -577,103 +366,6 @@ def test_a_store_signed_as_a_duel_of_another_shape_is_not_taken_for_it(store_of:
     assert refusal.value.exit_code in (3, 4)
 
 
-@pytest.fixture
-def filled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The layer and number of each task whose places were filled, as the sweep itself was asked.
-
-    Full boards, which are not stored, are filled again to restore them, and are left out.
-    """
-    seen: list[tuple[int, int]] = []
-    fill = Layer.fill
-
-    def counted(self: Layer, chunk: Chunk, following: Layer | None) -> np.ndarray:
-        if following is not None:
-            seen.append((self.number, list(self.chunks()).index(chunk)))
-        return fill(self, chunk, following)
-
-    monkeypatch.setattr(Layer, "fill", counted)
-    return seen
-
-
-@pytest.mark.parametrize("name", ["duel,1,1", "duel,1,5", "duel,2,3", "duel,2,4", "duel,3,3", "duel,2,8"])
-def test_a_build_broken_off_after_any_layer_goes_on_there_and_ends_the_same(
-    name: str, tmp_path: Path, filled: list[tuple[int, int]], store_of: StoreOf
-) -> None:
-    game, path = parse_game(name), tmp_path / "s"
-    expected, tasks = content(store_of(name)), tasks_of(game)
-    for count in whole_layers(game)[:: 1 if game.cells < 10 else 5]:
-        break_off(game, path, count)
-        assert [file.name for file in tmp_path.iterdir()] == ["s.partial"]
-        assert done_in(tmp_path / "s.partial") == set(tasks[:count])
-        filled.clear()
-        notes: list[str] = []
-        build_store(game, path, jobs=2, on_progress=lambda progress, notes=notes: notes.append(progress.note))  # type: ignore[misc]
-        assert sorted(filled) == sorted(tasks[count:])
-        assert any("resuming" in note for note in notes)
-        assert content(path) == expected
-        assert [file.name for file in tmp_path.iterdir()] == ["s"]
-        path.unlink()
-
-
-def test_a_build_broken_off_in_the_middle_of_a_layer_does_only_the_tasks_that_are_not_done(
-    tmp_path: Path, filled: list[tuple[int, int]], store_of: StoreOf
-) -> None:
-    game, path = Duel(2, 8), tmp_path / "s"
-    tasks = set(tasks_of(game))
-    assert len(tasks) > 20
-    for count in range(2, len(tasks), 5):
-        break_off(game, path, count)
-        done = done_in(tmp_path / "s.partial")
-        assert len(done) == count
-        filled.clear()
-        build_store(game, path, jobs=2)
-        assert sorted(filled) == sorted(tasks - done)
-        assert content(path) == content(store_of("duel,2,8"))
-        path.unlink()
-
-
-def test_a_build_broken_off_again_and_again_ends_the_same(
-    tmp_path: Path, store_of: StoreOf, filled: list[tuple[int, int]]
-) -> None:
-    game, path = Duel(3, 3), tmp_path / "s"
-    expected, tasks = content(store_of("duel,3,3")), tasks_of(game)
-    filled.clear()
-    for _ in range(9):
-        break_off(game, path, 1)
-    build_store(game, path, jobs=1)
-    assert sorted(filled) == sorted(task for task in tasks if task[0] < game.cells), "nothing is done twice"
-    assert content(path) == expected
-
-
-@pytest.mark.parametrize("kind", ["records", "done"])
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_journal_is_believed_as_far_as_it_is_right(
-    damage: str, kind: str, tmp_path: Path, store_of: StoreOf, filled: list[tuple[int, int]]
-) -> None:
-    game, path, partial, rng = Duel(3, 3), tmp_path / "s", tmp_path / "s.partial", random.Random(9)
-    break_off(game, path, 8)
-    good, expected, tasks = files_in(partial), content(store_of("duel,3,3")), tasks_of(game)
-    for _ in range(20):
-        write_folder(partial, good)
-        name = damage_one(partial, damage, rng, kind)
-        again = [(int(name[:2]), int(name[3:9]))] if good != files_in(partial) else []
-        filled.clear()
-        build_store(game, path, jobs=1)
-        assert sorted(filled) == sorted(task for task in [*again, *tasks[8:]] if task[0] < game.cells), name
-        assert content(path) == expected
-        assert [file.name for file in tmp_path.iterdir()] == ["s"]
-        path.unlink()
-
-
-@pytest.mark.parametrize("other", ["duel,2,4", "3,3,3"])
-def test_the_journal_of_another_game_is_refused_and_left_alone(other: str, tmp_path: Path) -> None:
-    break_off(parse_game(other), tmp_path / "s", 2)
-    there = files_in(tmp_path / "s.partial")
-    with pytest.raises(StoreUnwritable, match=f"is the journal of a build of '{other}'"):
-        build_store(Duel(3, 3), tmp_path / "s", jobs=1)
-    assert files_in(tmp_path / "s.partial") == there
-
-
 def negated(key: bytes, body: bytearray) -> None:
     where = next(i for i in range(len(body) - 1, 0, -1) if body[i] not in (0, 128))
     body[where] = 256 - body[where]
@@ -695,7 +387,7 @@ def misnumbered(key: bytes, body: bytearray) -> None:
 
 
 @pytest.mark.parametrize("change", [negated, lost, found, misnumbered])
-@pytest.mark.parametrize(("layers", "layer"), [(4, 1), (4, 3), (7, 6), (7, 2)])
+@pytest.mark.parametrize(("layers", "layer"), [(4, 1), (7, 6)])
 def test_a_record_that_an_earlier_build_is_made_to_have_kept_is_noticed(
     layers: int, layer: int, change: Callable[[bytes, bytearray], None], tmp_path: Path
 ) -> None:
@@ -721,9 +413,9 @@ def solved(game: Duel, group: tuple[tuple[int, ...], ...]) -> Summary:
     return proof.summary
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-@pytest.mark.parametrize("tiles", [0, 1, 3, 6, 8, 9])
-@pytest.mark.parametrize("by", [2, -4])
+@pytest.mark.parametrize(
+    ("tiles", "by", "jobs"), [(0, 2, 1), (1, -4, 1), (3, 2, 1), (6, -4, 1), (8, 2, 1), (9, -4, 1), (9, 2, 3)]
+)
 def test_a_sweep_that_errs_once_is_stopped(
     tiles: int, by: int, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -832,15 +524,3 @@ def test_a_damaged_or_missing_record_is_named(store_of: StoreOf, tmp_path: Path)
     seal_anew(path)
     with Store(path, Duel(3, 3)) as store, pytest.raises(StoreDamaged, match=r"is missing|wrong length"):
         DuelScores(store).score(parse(Duel(3, 3), "RRR/G.R/..."))
-
-
-def test_the_oracle_answers_a_duel_from_a_store_as_it_does_live(store_of: StoreOf) -> None:
-    duel, rng = naive.Duel(3, 3), random.Random(33)
-    boards = rng.sample(sorted(naive.duel_reachable(duel)), 150)
-    with Oracle("duel,3,3", str(store_of("duel,3,3"))) as stored, Oracle("duel,3,3", live=True, seconds=60) as live:
-        for board in boards:
-            asked = at(duel, board)
-            assert stored.score(asked) == live.score(asked) == naive.margin(duel, board, naive.turn(board))
-            if "." in board:
-                one, other = stored.best_move(asked), live.best_move(asked)
-                assert one.score == other.score == naive.margin(duel, board, naive.turn(board))
