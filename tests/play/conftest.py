@@ -1,5 +1,6 @@
 """What the tests of playing share: an empty folder to stand in, the kept games, and sessions on a terminal."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,9 @@ def games(home: Path) -> Path:
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """Start sessions at a prompt in this process."""
+def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Start sessions at a prompt in this process, where nobody is shown as thinking however busy the machine is."""
+    monkeypatch.setattr("play.terminal.talk.THINKING_AFTER", threading.TIMEOUT_MAX)
     yield from _starting(Session)
 
 

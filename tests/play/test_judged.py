@@ -163,7 +163,10 @@ HURRIED = ["--game", "15,15,5", *HUMANS, "--live", "--time", "0"]
 
 
 @pytest.mark.usefixtures("home")
-def test_without_time_the_prompt_shows_what_it_knows_and_no_wall_of_question_marks() -> None:
+def test_without_time_the_prompt_shows_what_it_knows_and_no_wall_of_question_marks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("solver.engine.live.takes", lambda game: False)  # compiled code needs no time
     ran = piped("h8\na1\ni8\na2\nj8\nshow\nhint\nwhy\nreview\nquit\n", *HURRIED)
     assert (ran.returncode, ran.stderr) == (0, "")
     shown = ran.stdout[ran.stdout.rindex("X plays") if "X plays" in ran.stdout else 0 :]
@@ -175,7 +178,21 @@ def test_without_time_the_prompt_shows_what_it_knows_and_no_wall_of_question_mar
 
 
 @pytest.mark.usefixtures("home")
-def test_the_prompt_tells_estimates_and_proofs() -> None:
+def test_the_prompt_tells_estimates_and_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, EVEN, X_WINS)
+    ran = piped("hint\nshow\nh8\na1\nhint\nshow\nwhy\nquit\n", "--game", "15,15,5", *HUMANS, "--live")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    guessed, proved = ran.stdout.split("\nO> ")
+    assert "The oracle would play h7: about 50% of the points for X, an estimate.\n" in guessed
+    assert "X to move: not settled; about 50% of the points for X, an estimate.\n" in guessed
+    assert "The oracle would play c3: X wins in at most 2 moves (3 plies).\n" in proved
+    assert "Best: c3" in proved
+    assert "Why: X has an answer to everything, which takes 3 plies at most." in " ".join(proved.split())
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("home")
+def test_the_prompt_tells_what_the_engine_proves() -> None:
     load_engine()
     typed = "h8\na1\ni8\na15\nj8\no1\nhint\nshow\nwhy\nquit\n"
     ran = piped(typed, "--game", "15,15,5", *HUMANS, "--live", "--time", "5")

@@ -12,6 +12,7 @@ import pytest
 from sessions import HUMANS, KEPT, THREE, Start, StartProcess, at, piped, piped_process, subcommands
 
 from play.cli.main import main
+from play.terminal.talk import THINKING_AFTER
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -19,6 +20,7 @@ LISTING = """
 import sys
 from contextlib import suppress
 from play.cli.main import main
+from play.terminal.talk import THINKING_AFTER
 
 store, *others = sys.argv[1:]
 for other in others:
@@ -270,6 +272,7 @@ def test_after_a_fifth_of_a_second_a_player_is_shown_as_thinking_until_it_moves(
     session = start(*THREE, "--o", "slow_players:Slow", "--store", store3)
     session.prompted()
     monkeypatch.setattr("play.terminal.talk.Timer", Due)
+    monkeypatch.setattr("play.terminal.talk.THINKING_AFTER", THINKING_AFTER)
     assert session.type("b2").startswith(f"b2\n{THINKING}\r{' ' * len(THINKING)}\rO plays a1.\n")
     assert session.written.count("thinking") == 1
 
