@@ -93,20 +93,20 @@ def test_the_move_in_every_3x3_position_leaves_fewest_safe_replies(name: str, st
 
     with Oracle(name, store_of(name)) as oracle:
         group = symmetries(oracle.game)
-        for board in naive.reachable(rules):
+        for board in sorted(naive.canonical(naive.reachable(rules), naive.geometric(rules))):
             if not naive.over(rules, board):
                 assert_made_by_the_rule(oracle, Position(oracle.game, *naive.masks(board)), score, group)
 
 
 def test_the_move_in_a_4x4_position_leaves_fewest_safe_replies(store4: Path) -> None:
     with Oracle(FOUR, store4) as oracle:
-        for position in open_boards(random.Random(7), 500):
+        for position in open_boards(random.Random(7), 80):
             assert_made_by_the_rule(oracle, position, oracle.score, GROUP4)
 
 
 def test_a_turned_board_gets_the_turned_move(store4: Path) -> None:
     with Oracle(FOUR, store4) as oracle:
-        for position in open_boards(random.Random(32), 1000):
+        for position in open_boards(random.Random(32), 150):
             cell = FOUR.cell(oracle.best_move(position).move)
             reached = {turned(position, g): set[int]() for g in GROUP4}
             for g in GROUP4:
@@ -123,7 +123,7 @@ def test_the_same_board_gets_the_same_move_from_every_oracle(store4: Path, play:
         return
     position = Position(FOUR, *naive.masks(board))
     with Oracle(FOUR, store4) as used, Oracle(FOUR, store4) as fresh:
-        for before in range(play[1]):
+        for before in range(0, play[1], 5):
             used.best_move(Position(FOUR, *naive.masks(naive.played(RULES4, play[0][:before]))))
         used.analysis(position)
         assert used.best_move(position) == used.best_move(position) == fresh.best_move(position)

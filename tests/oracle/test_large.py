@@ -259,9 +259,10 @@ def test_what_the_engine_proves_is_told_as_proved(game: str, verdict: str, kind:
     assert analysis.proof["kind"] == kind
 
 
+@pytest.mark.slow
 def test_an_open_board_is_estimated_and_not_settled() -> None:
     load_engine()
-    with Oracle("15,15,5", live=True, seconds=5) as oracle:
+    with Oracle("15,15,5", live=True, seconds=2) as oracle:
         analysis = oracle.analysis("15/15/15/15/15/15/15/7O7/6X8/15/15/15/15/15/7X7")
     assert not analysis.settled
     assert analysis.proof is None

@@ -14,12 +14,16 @@ from oracle import Analysis, NotSettled, Oracle
 from solver.games.lines import grid
 from solver.games.position import Position
 
-LARGE = naive.Game(15, 15, 5)
-LARGE_GAME = grid(15, 15, 5)
+LARGE = naive.Game(5, 6, 5)
+LARGE_GAME = grid(5, 6, 5)
+"""A board too large to settle, though as small as such boards are: what makes no difference here is cheap."""
 LINES = sorted(naive.lines(LARGE))
 LOOKS = [0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 130, 200, 300, 500, 800, 1300]
 CUT = {"mainline": (), "mainline_complete": False}
-HURRY = 12  # times 256 nodes: enough to look two plies ahead, as the wins and threats here need
+HURRY = 4  # times 256 nodes: enough to look two plies ahead, as the wins and threats here need
+
+
+fours = [pytest.param(name, marks=pytest.mark.slow) for name in ("4,4,4", "4,4,4,misere")]
 
 
 @st.composite
@@ -92,11 +96,11 @@ def assert_claims_are_so(found: Analysis, truth: Analysis) -> None:
 
 
 @pytest.mark.usefixtures("each_node")
-@pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere", "4,4,4", "4,4,4,misere"])
+@pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere", *fours])
 def test_every_score_that_is_claimed_is_so_whenever_time_runs_out(name: str, store_of: Callable[[str], Path]) -> None:
     exact = []
     with Oracle(name, store_of(name)) as store:
-        for position in open_positions(name, 30, least=2):
+        for position in open_positions(name, 10, least=2):
             truth = store.analysis(position)
             for looks in LOOKS:
                 found = hurried(name, looks).analysis(position)
@@ -106,10 +110,10 @@ def test_every_score_that_is_claimed_is_so_whenever_time_runs_out(name: str, sto
 
 
 @pytest.mark.usefixtures("each_node")
-@pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere", "4,4,4"])
+@pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere"])
 def test_asking_again_misleads_nobody(name: str, store_of: Callable[[str], Path]) -> None:
     with Oracle(name, store_of(name)) as store:
-        for position in open_positions(name, 40, least=6 if name == "4,4,4" else 2):
+        for position in open_positions(name, 15, least=2):
             truth, oracle = store.analysis(position), hurried(name, 120)
             for _ in range(100):
                 found = oracle.analysis(position)
@@ -120,13 +124,13 @@ def test_asking_again_misleads_nobody(name: str, store_of: Callable[[str], Path]
 
 
 @pytest.mark.usefixtures("each_node")
-@pytest.mark.parametrize(("name", "least"), [("3,4,3", 2), ("4,4,4", 8)])
+@pytest.mark.parametrize(("name", "least"), [("3,4,3", 2), pytest.param("4,4,4", 8, marks=pytest.mark.slow)])
 def test_a_score_is_told_if_it_is_certain_and_refused_if_not(
     name: str, least: int, store_of: Callable[[str], Path]
 ) -> None:
     refused = []
     with Oracle(name, store_of(name)) as store:
-        for position in open_positions(name, 30, least):
+        for position in open_positions(name, 10, least):
             for looks in LOOKS:
                 told = hurried(name, looks).get_score(position, None)
                 refused.append(told is None)
@@ -139,15 +143,15 @@ def test_a_score_is_told_if_it_is_certain_and_refused_if_not(
 
 
 @pytest.mark.usefixtures("each_node")
-@pytest.mark.parametrize("name", ["3,4,3", "4,4,4", "5,5,4", "15,15,5"])
+@pytest.mark.parametrize("name", ["3,4,3", "5,5,4", "6,6,4", pytest.param("15,15,5", marks=pytest.mark.slow)])
 def test_no_answer_takes_longer_than_its_time(name: str, clock: Callable[[], int]) -> None:
-    for position in open_positions(name, 10, least=5):
+    for position in open_positions(name, 3, least=5):
         for looks in LOOKS:
             oracle = hurried(name, looks)
             for ask in (oracle.analysis, oracle.best_move, oracle.get_score):
                 asked = clock()
                 ask(position, *[None] * (ask == oracle.get_score))
-                assert clock() - asked <= looks + 4 + 2 * (name == "15,15,5"), "there it may search twice"
+                assert clock() - asked <= looks + 4 + 2 * oracle.estimates, "there it may search twice"
 
 
 @pytest.mark.parametrize("looks", [0, 2])
@@ -179,7 +183,7 @@ def test_a_win_at_once_is_found_on_a_large_board(nearly: tuple[set[int], int, li
     position = large_position(own, their) if first else large_position(their, own)
     assume(not position.over)
     wins = {LARGE_GAME.cell_name(cell) for cell in gaps(own, their)}
-    oracle = hurried("15,15,5", HURRY)
+    oracle = hurried(LARGE_GAME.name, HURRY)
     move, found = oracle.best_move(position), oracle.analysis(position)
     assert (move.outcome, move.plies) == (found.outcome, found.plies) == ("win", 1)
     assert {move.move} <= set(found.best) <= wins
@@ -193,13 +197,14 @@ def test_the_only_block_is_made_on_a_large_board(nearly: tuple[set[int], int, li
     assume(gaps(their, own) == {gap})
     assume(not gaps(own, their))
     position = large_position(own, their) if first else large_position(their, own)
-    oracle = hurried("15,15,5", HURRY)
+    assume(not position.over)
+    oracle = hurried(LARGE_GAME.name, HURRY)
     assert oracle.best_move(position).move == LARGE_GAME.cell_name(gap)
     assert oracle.analysis(position).moves[0].move == LARGE_GAME.cell_name(gap)
 
 
 def test_a_win_in_two_moves_is_found_on_a_large_board() -> None:
-    found = hurried("15,15,5", 100).analysis(large_position({110, 111, 112}, {0, 14, 210}))
+    found = hurried("15,15,5", 100).analysis(Position(grid(15, 15, 5), 0b111 << 110, 1 | 1 << 14 | 1 << 210))
     assert (found.outcome, found.plies, found.exact) == ("win", 3, False)
     assert found.verdict == "X wins in at most 2 moves (3 plies)"
     assert set(found.best) <= {"e8", "i8"}

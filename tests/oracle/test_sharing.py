@@ -20,7 +20,7 @@ from solver.store.sealed import SealedFile
 
 FOUR = grid(4, 4, 4)
 RULES4 = naive.Game(4, 4, 4)
-THREADS = 8
+THREADS = 4
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def answers_of_threads(oracle: Oracle, positions: list[Position]) -> list[list[o
 
 
 def test_threads_are_told_what_one_is_told(store4: Path) -> None:
-    positions = boards(2000)
+    positions = boards(200)
     with Oracle(FOUR, store4) as alone:
         expected = answers(alone, positions)
     with Oracle(FOUR, store4) as shared:
@@ -75,7 +75,7 @@ def test_threads_are_told_what_one_is_told_however_little_is_kept(
     monkeypatch.setattr("solver.store.cached._PAGE_BYTES", 5000)
     monkeypatch.setattr("solver.index.places._KEPT", 50)
     monkeypatch.setattr("oracle.oracle._KEPT", 50)
-    positions = boards(150)
+    positions = boards(80)
     with Oracle(FOUR, store4) as alone:
         expected = answers(alone, positions)
     with Oracle(FOUR, store4) as shared:
@@ -113,7 +113,7 @@ def test_a_forked_process_is_told_what_its_parent_is(
 def test_a_forked_process_may_close_what_its_parent_goes_on_using(
     store4: Path, forked: Callable[..., tuple[int, str]]
 ) -> None:
-    positions = boards(200)
+    positions = boards(50)
     with Oracle(FOUR, store4) as alone:
         expected = answers(alone, positions)
     with Oracle(FOUR, store4) as oracle:
@@ -128,10 +128,10 @@ def test_a_forked_process_may_close_what_its_parent_goes_on_using(
 
 
 def test_processes_forked_at_the_same_time_do_not_disturb_one_another(store4: Path) -> None:
-    positions = boards(500)
+    positions = boards(80)
     with Oracle(FOUR, store4) as oracle:
-        children = [_fork_and_compare(oracle, store4, positions) for _ in range(4)]
-        assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 4
+        children = [_fork_and_compare(oracle, store4, positions) for _ in range(2)]
+        assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 2
 
 
 def _fork_and_compare(oracle: Oracle, path: Path, positions: list[Position]) -> int:
@@ -169,7 +169,7 @@ def test_threads_that_close_one_oracle_at_once_leave_another_open(
 
     def closing(file: SealedFile) -> None:
         with suppress(threading.BrokenBarrierError):  # that is how it should be: but one thread comes here
-            both_closing.wait(0.5)
+            both_closing.wait(0.05)
         close(file)
 
     with Oracle(FOUR, store4) as other:
@@ -187,12 +187,12 @@ def test_threads_that_close_one_oracle_at_once_leave_another_open(
 def test_threads_whose_oracle_is_closed_are_answered_or_told_so(
     store4: Path, forked: Callable[..., tuple[int, str]]
 ) -> None:
-    positions = boards(400)
+    positions = boards(100)
     with Oracle(FOUR, store4) as alone:
         expected = dict(zip(positions, answers(alone, positions), strict=True))
 
     def wrong() -> list[str]:
-        return [said for seed in range(20) for said in _wrong_while_closing(Oracle(FOUR, store4), expected, seed)]
+        return [said for seed in range(3) for said in _wrong_while_closing(Oracle(FOUR, store4), expected, seed)]
 
     assert forked(wrong) == (0, "[]")
 

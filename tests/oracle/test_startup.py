@@ -69,7 +69,7 @@ def refused(ran: Any, code: int, *words: str) -> bool:
     return all(word in ran.err for word in words)
 
 
-@pytest.mark.parametrize("asked", [[EMPTY], [EMPTY, "--json"], ["-"], ["--moves", "b2 a1"]])
+@pytest.mark.parametrize("asked", [[EMPTY], ["-"]])
 def test_an_answer_from_a_store_loads_no_compiler_no_search_and_no_writer(asked: list[str], store3: Path) -> None:
     modules = loaded(*asked, *THREE, "--store", store3)
     assert "solver.store.store" in modules
@@ -84,7 +84,7 @@ def test_an_answer_about_the_duel_loads_no_more(tmp_path: Path) -> None:
         assert not modules & (SLOW_TO_LOAD | {"solver.search.live", "solver.duel.search"})
 
 
-@pytest.mark.parametrize("asked", [[EMPTY], [EMPTY, "--json"], ["-"], [EMPTY, "--live"]])
+@pytest.mark.parametrize("asked", [["-"], [EMPTY, "--live"]])
 def test_a_live_search_loads_no_compiler_and_no_writer(asked: list[str]) -> None:
     modules = loaded(*asked, *THREE)
     assert "solver.search.live" in modules

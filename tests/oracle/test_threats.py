@@ -11,7 +11,7 @@ from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.position import Position
 
-GAMES = ["6,6,4", "5,6,4", "7,7,5", "6,6,3", "6,5,4,misere"]
+GAMES = ["5,6,4", "5,5,4", "4,5,3", "4,4,3", "5,4,4,misere"]
 
 
 @st.composite
@@ -19,7 +19,7 @@ def open_positions(draw: st.DrawFn) -> Position:
     name = draw(st.sampled_from(GAMES))
     rules = naive.Game.named(name)
     order = draw(st.permutations(range(rules.cells)))
-    board = naive.played(rules, order[: draw(st.integers(0, 20))])
+    board = naive.played(rules, order[: draw(st.integers(0, 16))])
     while naive.over(rules, board):
         order = order[: naive.stones(board) - 1]
         board = naive.played(rules, order)
