@@ -589,16 +589,18 @@ def test_a_large_build_killed_again_and_again_and_damaged_between_ends_the_same(
     continued = kills = damaged = 0
     while kills < 4:
         building = solve_process(*arguments, path)
-        while "solving" not in building.stderr.readline():
-            pass
+        said = ""
+        while "solving" not in said:
+            assert building.poll() is None, said
+            said += building.stderr.readline()
         time.sleep(rng.uniform(0.0, 0.8))
         building.send_signal(signal.SIGKILL)
-        _, err = building.communicate()
+        building.communicate()
         if building.returncode == 0:  # it was quicker: the next one begins anew
             assert path.read_bytes() == (tmp_path / "whole").read_bytes()
             path.unlink()
             continue
-        continued += "resuming" in err
+        continued += "resuming" in said
         kills += 1
         if kills % 2 and partial.exists() and done_in(partial):
             damage_one(partial, rng.choice(DAMAGES), rng)
