@@ -21,7 +21,7 @@ from play.players import duel as players
 from play.players.duel import LEVELS, PlayoutPlayer, PriorityPlayer, Strength
 from play.players.machines import _worth
 from play.players.mcts import MctsPlayer
-from play.players.player import Player, PlayerError, require_player_of
+from play.players.player import Player
 from solver.games.board_rules import BoardState
 from solver.games.duel import Duel, DuelPosition
 from solver.games.duel_rules import DuelState
@@ -29,8 +29,6 @@ from solver.games.line_rules import LineRules
 from solver.games.notation import parse_game
 from solver.games.position import Position
 from solver.proof.build import build_store
-
-MACHINES = ["random", "priority", "search:0", "search:1", "search:3", "search:6", "search:10", "mcts:30"]
 
 
 @pytest.fixture(scope="module")
@@ -133,34 +131,6 @@ def test_priority_draws_among_equally_good_moves_by_its_seed(roster_of: Callable
     assert several > 3
 
 
-@pytest.mark.parametrize("kind", MACHINES)
-@pytest.mark.parametrize("name", ["duel,3,3", "duel,4,4", "duel,1,5", "duel,1,1", "duel,2,7"])
-def test_machines_make_only_legal_moves(name: str, kind: str, roster_of: Callable[[str], Roster]) -> None:
-    duel = naive.Duel.named(name)
-    for seed in range(4):
-        one, other = machine(roster_of(name), kind, seed), machine(roster_of(name), "random", f"{seed} other")
-        assert len(game(duel, one, other)) == len(game(duel, other, one)) == duel.cells
-
-
-@pytest.mark.parametrize("kind", ["random", "priority", "search:1", "search:3", "search:10", "mcts:2"])
-def test_machines_play_on_the_largest_board_too(kind: str) -> None:
-    duel = naive.Duel(12, 12)
-    with Roster(find_game("duel,12,12"), live=True) as roster:
-        player = machine(roster, kind, 1)
-        assert isinstance(player, MctsPlayer) == (kind == "mcts:2")
-        assert len(game(duel, player, machine(roster, "random", 2))) == 144
-
-
-@pytest.mark.parametrize("kind", [*MACHINES, "search:8", "oracle:0", "oracle:5"])
-@pytest.mark.parametrize("name", ["duel,3,4", "duel,4,4"])
-def test_the_same_seed_gives_the_same_game(name: str, kind: str, roster_of: Callable[[str], Roster]) -> None:
-    duel, games = naive.Duel.named(name), []
-    for roster in (fresh(name), roster_of(name), roster_of(name)):
-        games.append([game(duel, *(machine(roster, kind, f"{seed} {side}") for side in "RG")) for seed in range(3)])
-    assert games[0] == games[1] == games[2]
-    assert len({tuple(moves) for moves in games[0]}) > 1 or kind == "search:10"
-
-
 def test_the_best_level_plays_the_same_game_again_where_it_cannot_solve_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on 6x6 with its own 5 million nodes, only sooner; the arena lets a roster forget before each game."""
     monkeypatch.setattr(players, "LEVELS", (*LEVELS[:10], Strength(0.0, 144, 2_000)))
@@ -170,8 +140,8 @@ def test_the_best_level_plays_the_same_game_again_where_it_cannot_solve_it(monke
         roster.forget()
         return game(duel, *(machine(roster, "search:10", f"{seed} {side}") for side in "RG"))
 
-    first = [played(seed) for seed in range(3)]
-    assert first == [played(seed) for seed in range(3)]
+    first = [played(seed) for seed in range(2)]
+    assert first == [played(seed) for seed in range(2)]
 
 
 def decisive(duel: naive.Duel, empty: range, count: int) -> list[tuple[str, int]]:
@@ -200,7 +170,7 @@ def test_playouts_find_the_only_move_that_wins_a_duel(empty: range, compiled: bo
         assert player.choose(state(duel, board)) == winning, board
 
 
-@pytest.mark.parametrize("empty", [range(4, 7), range(8, 9)])
+@pytest.mark.parametrize("empty", [range(4, 7), pytest.param(range(8, 9), marks=pytest.mark.slow)])
 def test_the_compiled_playouts_agree_with_the_generic_ones_where_one_move_is_clearly_best(empty: range) -> None:
     duel, rules, agreed, clear = naive.Duel(3, 4), find_game("duel,3,4"), 0, 0
     for seed in range(40):
@@ -257,7 +227,7 @@ def test_the_best_searching_player_with_a_store_always_keeps_the_best_margin(
 ) -> None:
     duel = naive.Duel(3, 4)
     with Roster(find_game("duel,3,4"), str(store)) as roster:
-        for seed in range(12):
+        for seed in range(8):
             best, other = machine(roster, "search:10", seed), machine(roster, rival, f"{seed} other")
             board = duel.empty
             for cell in game(duel, *((best, other) if side == "R" else (other, best))):
@@ -269,9 +239,9 @@ def test_the_best_searching_player_with_a_store_always_keeps_the_best_margin(
 
 
 def test_the_best_searching_player_without_a_store_solves_a_small_board(roster_of: Callable[[str], Roster]) -> None:
-    duel, player = naive.Duel(3, 4), machine(roster_of("duel,3,4"), "search:10", 3)
-    for seed in range(60):
-        board = drawn(duel, 1 + seed % 12, seed)
+    duel, player = naive.Duel(2, 5), machine(roster_of("duel,2,5"), "search:10", 3)
+    for seed in range(50):
+        board = drawn(duel, 1 + seed % 10, seed)
         scores = margins(duel, board)
         assert scores[player.choose(state(duel, board))] == max(scores.values()), board
 
@@ -339,52 +309,20 @@ def test_a_stronger_player_beats_a_weaker_one(
     better: str, worse: str, roster_of: Callable[[str], Roster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("play.arena.meetings._grader", lambda roster: None)  # which would take longer than the games
-    met = meet(roster_of("duel,4,4"), (better, worse), 120, swap=True, seed=7, seconds=600)
+    games = 40 if better == "mcts:2000" else 120
+    met = meet(roster_of("duel,4,4"), (better, worse), games, swap=True, seed=7, seconds=600)
     assert met.first.forfeits == met.second.forfeits == []
     assert met.first.wins > 1.3 * met.second.wins, (met.first, met.second)
 
 
-LEVELLED = "of capture, and of lines on more than 27 cells,"
 WRONG = [
-    ("duel,3,3", "rules", "of lines"), ("nim", "rules", "of lines"), ("3,3,3", "priority", "of capture"),
-    ("nim", "priority", "of capture"), ("4,4,4", "search:0", LEVELLED), ("3,3,3", "search:9", LEVELLED),
-    ("3,3,3,misere", " search:5 ", LEVELLED), ("nim", "search", "on a board"), ("nim", "search:3", "on a board"),
-    ("nim", "oracle", "on a board"), ("nim", "oracle:0", "on a board"), ("nim", "first", "on a board"),
+    ("duel,3,3", "rules", "of lines"), ("3,3,3", "priority", "of capture"),
+    ("4,4,4", "search:0", "of capture, and of lines on more than 27 cells,"), ("nim", "search", "on a board"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "who", "where"), WRONG)
-def test_a_player_that_a_game_has_not_is_refused(name: str, who: str, where: str, nim: Any) -> None:
-    rules = nim if name == "nim" else find_game(name)
-    why = f"only games {where} have the player {who.strip()!r}, and {rules.name} is not one"
-    with pytest.raises(PlayerError) as refusal:
-        require_player_of(rules, who)
-    assert (str(refusal.value), refusal.value.exit_code) == (why, 2)
-    with pytest.raises(PlayerError) as again:
-        Roster(rules, live=True).player(who, 1)
-    assert str(again.value) == why
-
-
-RIGHT = {
-    "duel,3,3": ["random", "priority", "search", "search:0", "search:10", "mcts", "oracle", "oracle:0", "first"],
-    "3,3,3": ["random", "rules", "search", "search:10", "mcts:7", "oracle", "oracle:0", "first"],
-    "nim": ["random", "mcts", "mcts:7"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_every_other_player_is_not_refused(name: str, nim: Any) -> None:
-    rules = nim if name == "nim" else find_game(name)
-    with Roster(rules, live=True) as roster:
-        for who in RIGHT[name]:
-            require_player_of(rules, who)
-            player = machine(roster, who if who != "mcts" else "mcts:20", 1)
-            assert player.choose(rules.start()) in rules.legal(rules.start())
-        require_player_of(rules, "human")
-
-
 @pytest.mark.parametrize("command", ["play", "arena"])
-@pytest.mark.parametrize(("name", "who", "where"), [WRONG[i] for i in (0, 2, 4, 7)])
+@pytest.mark.parametrize(("name", "who", "where"), WRONG)
 def test_the_commands_refuse_a_wrong_player_in_one_line(
     command: str, name: str, who: str, where: str, nim: Any, run: Callable[..., Any]
 ) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import naive
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from play.arena import Roster, find_game, meet
 from play.match import Match
@@ -21,26 +19,6 @@ from solver.games.line_rules import LineRules, LineState
 from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.position import Position
-
-GAMES = ["6,6,4", "7,7,4", "6,5,3,misere", "6,6,4,misere", "10,10,5", "4,9,7", "1,30,3"]
-TORUS = """about = "Four in a row on a torus."
-board = ["......", "......", "......", "......", "......", "......"]
-lines = [{}]
-"""
-LEVELS_BELOW = [f"oracle:{level}" for level in range(10)]
-
-
-@pytest.fixture(scope="module")
-def torus(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A game of a file: four in a row, also across the edges."""
-    names = [[f"{'abcdef'[column]}{row + 1}" for column in range(6)] for row in range(6)]
-    lines = [
-        " ".join(names[(row + i * down) % 6][(column + i * right) % 6] for i in range(4))
-        for row in range(6) for column in range(6) for down, right in ((0, 1), (1, 0), (1, 1), (1, 5))
-    ]  # fmt: skip
-    path = tmp_path_factory.mktemp("games") / "torus6.toml"
-    path.write_text(TORUS.format(", ".join(f'"{line}"' for line in lines)))
-    return str(path)
 
 
 @cache
@@ -59,43 +37,6 @@ def choice(name: str, who: str, state: LineState, seed: int | str = 1) -> int:
 
 def state_of(name: str, board: str) -> LineState:
     return BoardState(Position(parse_game(name), *naive.masks(board.replace("/", ""))))
-
-
-@st.composite
-def positions(draw: st.DrawFn, names: list[str]) -> tuple[str, LineState]:
-    """Draw a game, and a position of it in which the game goes on."""
-    name = draw(st.sampled_from(names))
-    rules, rng = find_game(name), random.Random(draw(st.integers(0, 1 << 30)))
-    state = rules.start()
-    for _ in range(draw(st.integers(0, rules.game.cells - 1))):
-        if not state.outcome:
-            before, state = state, rules.play(state, rng.choice(rules.legal(state)))
-    assume(draw(st.booleans()) or not state.outcome)
-    return name, before if state.outcome else state
-
-
-@given(positions(GAMES), st.sampled_from([*LEVELS_BELOW, "search:3", "search:8", "oracle", "search"]))
-def test_every_level_names_an_empty_cell(where: tuple[str, LineState], who: str) -> None:
-    assert choice(where[0], who, where[1]) in where[1].empty
-
-
-def test_every_level_plays_a_game_of_a_file(torus: str) -> None:
-    for level in range(11):
-        rules = roster_of(torus).rules
-        state = rules.start()
-        while not state.outcome:
-            state = rules.play(state, choice(torus, f"oracle:{level}", state))
-            assert rules.outcome(state) or rules.legal(state)
-
-
-@given(positions(GAMES), st.sampled_from(LEVELS_BELOW), st.integers())
-def test_a_move_depends_on_nothing_but_seed_level_and_position(
-    where: tuple[str, LineState], who: str, seed: int
-) -> None:
-    name, state = where
-    first = choice(name, who, state, seed)
-    choice(name, "oracle:8", BoardState(Position(state.position.game)), 5)
-    assert choice(name, who, state, seed) == first
 
 
 def test_the_same_seed_gives_the_same_games() -> None:
@@ -166,15 +107,6 @@ def test_without_compiled_code_all_levels_glance(monkeypatch: pytest.MonkeyPatch
             player, state = roster.player(f"oracle:{level}", 1), rules.start()
             while player and not state.outcome:
                 state = rules.play(state, player.choose(state))
-
-
-def test_boards_that_the_engine_cannot_take_have_levels_too() -> None:
-    with Roster(find_game("30,30,5"), seconds=0.05) as roster:
-        for level in range(11):
-            player = roster.player(f"oracle:{level}", 1)
-            state = roster.rules.play(roster.rules.start(), 450)
-            assert player is not None
-            assert player.choose(state) in state.empty
 
 
 @pytest.mark.parametrize("who", ["oracle", "oracle:10", "search", "search:10"])
@@ -260,13 +192,3 @@ def test_with_a_store_a_board_of_28_cells_has_the_players_of_smaller_ones(
             assert isinstance(roster.player(who, 1), LargeBoardPlayer)
         assert roster.oracle() is roster.oracle(live=True)
         assert roster.oracle().estimates
-
-
-@pytest.mark.parametrize("name", ["4,7,4", "4,8,4"])
-def test_levels_on_boards_of_28_to_32_cells_choose_legal_moves(name: str) -> None:
-    with Roster(find_game(name), live=True) as roster:
-        for level in range(8):
-            player = roster.player(f"oracle:{level}", 1)
-            state = roster.rules.play(roster.rules.start(), 27)
-            assert player is not None
-            assert player.choose(state) in state.empty

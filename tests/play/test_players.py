@@ -55,27 +55,6 @@ def boards(draw: st.DrawFn, names: list[str], *, most_empty: int = 99) -> tuple[
     return name, board
 
 
-@given(boards([*SMALL, "4,4,4"], most_empty=9), st.sampled_from(OF_LINES), st.integers())
-def test_a_player_is_reproducible_from_its_seed(where: tuple[str, str], kind: str, seed: int) -> None:
-    state = state_of(*where)
-    one, same = (player_of(where[0], kind, seed) for _ in range(2))
-    assert [one.choose(state) for _ in range(5)] == [same.choose(state) for _ in range(5)]
-
-
-@pytest.mark.parametrize("kind", ["random", "rules", "oracle:0", "oracle:9"])
-def test_players_with_different_seeds_play_differently(kind: str) -> None:
-    state = state_of("3,3,3", "....X....")
-    assert len({player_of("3,3,3", kind, seed).choose(state) for seed in range(50)}) > 1
-
-
-@given(boards([*SMALL, "4,4,4", "4,4,4,misere", "5,5,4"]), st.sampled_from(OF_LINES))
-def test_a_player_chooses_an_empty_cell(where: tuple[str, str], kind: str) -> None:
-    name, board = where
-    cell = player_of(name, kind, 1, 0.02).choose(state_of(name, board))
-    assert cell in range(len(board))
-    assert board[cell] == "."
-
-
 @given(boards(SMALL), st.sampled_from(["search", "oracle", "first", "oracle:10"]))
 def test_the_perfect_players_choose_a_best_move(where: tuple[str, str], kind: str) -> None:
     name, board = where
@@ -132,9 +111,9 @@ def test_the_rules_player_wins_blocks_then_takes_middle_corner_edge(name: str, b
 def test_at_level_0_all_moves_are_equally_likely() -> None:
     board = "X.O.X...."  # O must stop a line: all moves but one lose
     player = player_of("3,3,3", "oracle:0", 7)
-    counts = Counter(player.choose(state_of("3,3,3", board)) for _ in range(3000))
+    counts = Counter(player.choose(state_of("3,3,3", board)) for _ in range(1500))
     assert set(counts) == {cell for cell, mark in enumerate(board) if mark == "."}
-    expected = 3000 / len(counts)
+    expected = 1500 / len(counts)
     chi_squared = sum((count - expected) ** 2 / expected for count in counts.values())
     assert chi_squared < 20.5  # which is exceeded once in a thousand times
 
@@ -147,7 +126,7 @@ def kept(name: str, kind: str) -> int:
     """Return how many of a fixed set of moves keep the outcome."""
     rules, rng, player = naive.Game.named(name), random.Random(name), player_of(name, kind, 11)
     total = 0
-    for _ in range(400):
+    for _ in range(200):
         board = naive.played(rules, rng.sample(range(rules.cells), rng.randint(0, 6)))
         if not naive.over(rules, board):
             child = naive.claim(board, player.choose(state_of(name, board)))
@@ -196,10 +175,6 @@ def test_an_unknown_player_is_refused_with_the_names_that_exist(name: str) -> No
         "search:10, mcts:N, a trained run as run:FOLDER, a program as gomocup:PATH, or your own as MODULE:NAME"
     )
     assert refusal.value.exit_code == 2
-
-
-def test_a_human_has_no_player_because_the_prompt_asks() -> None:
-    assert roster_of("3,3,3").player("human", 0) is None
 
 
 OWN = """
@@ -388,15 +363,3 @@ def test_rules_finds_middle_and_corners_by_squares_where_a_board_has_holes() -> 
 
     assert claimed(BoardState(Position(game)), 5) == {"c2"}
     assert claimed(BoardState(Position(game, x=1 << game.cell("c2"))), 40) == {"e1", "a3", "e3"}
-
-
-class Other:
-    """Rules of no game of lines, as far as a roster looks at them."""
-
-    name = "other:Game"
-
-
-@pytest.mark.parametrize("kind", ["oracle", "oracle:3", "first", "search", "rules"])
-def test_players_of_boards_refuse_another_game_in_a_line(kind: str) -> None:
-    with pytest.raises(PlayerError, match=r"^only games (of lines|on a board) have .*, and other:Game is not one$"):
-        Roster(Other()).player(kind, 0)  # type: ignore[arg-type]
