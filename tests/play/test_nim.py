@@ -3,10 +3,11 @@
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sessions import KEPT, killed, piped, refused
+from sessions import KEPT, piped, refused
 
 FILE = Path(__file__).with_name("nim.py")
 NIM = ["--game", "nim:Nim"]
@@ -118,8 +119,8 @@ def test_it_is_recorded_as_text(kept: Path) -> None:
     assert moves == "1. 2 3 *\n"
 
 
-def test_a_game_that_was_killed_is_resumed_to_its_end(games: Path) -> None:
-    killed(["2", "3", "undo", "1"], *HUMANS)
+def test_a_game_that_was_abandoned_is_resumed_to_its_end(abandon: Callable[..., None], games: Path) -> None:
+    abandon(["2", "3", "undo", "1"], *HUMANS)
     (path,) = games.iterdir()
     ran = piped("1\n3\n", "resume", *NIM)
     assert (ran.returncode, ran.stderr) == (0, "")

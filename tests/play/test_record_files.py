@@ -5,13 +5,16 @@ from pathlib import Path
 from stat import S_ISDIR
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from matches import given_rules, record_of, records, seen
 
 from play.records.files import export_record, load_record, save_record
 from play.records.text import Record, RecordError, read_record
 
+FEW = settings(max_examples=30)
 
+
+@FEW
 @given(record=records())
 def test_what_is_saved_is_loaded(tmp_path_factory: pytest.TempPathFactory, record: Record) -> None:
     path = tmp_path_factory.getbasetemp() / "records" / "deep" / "saved.game"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matches import EVERY_KIND, SMALL, edits, given_rules, records, seen
 
@@ -13,7 +13,10 @@ from play.match import RESIGNED, STARTED_OVER, Event
 from play.records.json_form import record_as_dict, record_from_json
 from play.records.text import Record, RecordError, read_record
 
+FEW = settings(max_examples=30)
 
+
+@FEW
 @given(records())
 def test_text_and_json_are_two_forms_of_the_same_events(record: Record) -> None:
     rules = given_rules(record)
@@ -65,6 +68,7 @@ def check_json(text: str, rules: Any = None) -> None:
     assert (again.match.states, again.match.moves, again.tags) == (record.match.states, record.match.moves, record.tags)
 
 
+@FEW
 @given(records(SMALL), st.data())
 def test_json_with_one_character_altered_reads_or_is_refused_in_one_line(record: Record, data: st.DataObject) -> None:
     for text in data.draw(edits(json.dumps(record_as_dict(record)))):
@@ -83,6 +87,7 @@ SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.tex
 JSONS = st.recursive(SCALARS, lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(), inner)), max_leaves=3)
 
 
+@FEW
 @given(records(SMALL), st.data())
 def test_json_with_another_value_anywhere_reads_or_is_refused_in_one_line(record: Record, data: st.DataObject) -> None:
     tree = record_as_dict(record)

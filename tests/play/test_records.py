@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from matches import EVERY_KIND, NIM, REMARKS, SMALL, edits, given_rules, records, rules_of, seen
 
@@ -16,7 +16,10 @@ from play.records.json_form import record_as_dict, record_from_json
 from play.records.text import Record, RecordError, read_record
 from solver.games.rules import Outcome, set_up
 
+FEW = settings(max_examples=30)
 
+
+@FEW
 @given(records())
 def test_what_is_written_is_read_back(record: Record) -> None:
     text = str(record)
@@ -25,6 +28,7 @@ def test_what_is_written_is_read_back(record: Record) -> None:
     assert str(again) == text
 
 
+@FEW
 @given(records())
 def test_the_result_says_who_won_and_stands_in_its_tag_and_behind_the_moves(record: Record) -> None:
     outcome = record.match.outcome
@@ -54,6 +58,7 @@ def test_a_record_is_written_as_its_format_says() -> None:
     assert str(record) == EVERY_KIND
 
 
+@FEW
 @given(records([rules_of("4,4,4")]))
 def test_tags_in_any_order_and_white_space_change_nothing(record: Record) -> None:
     record.remarks = ()
@@ -62,6 +67,7 @@ def test_tags_in_any_order_and_white_space_change_nothing(record: Record) -> Non
     assert seen(read_record("\r\n".join(f" {line}\t" for line in lines))) == seen(record)
 
 
+@FEW
 @given(records([rules_of("4,4,4")]), REMARKS, st.data())
 def test_remarks_are_kept_wherever_they_stand_and_change_nothing_else(
     record: Record, remarks: tuple[str, ...], data: st.DataObject
@@ -145,6 +151,7 @@ def check_refusal(text: str, rules: Any = None) -> None:
     assert len(said.splitlines()) == 1
 
 
+@FEW
 @given(records(SMALL))
 def test_any_beginning_of_a_record_reads_or_is_refused_with_its_line(record: Record) -> None:
     text = str(record)
@@ -152,6 +159,7 @@ def test_any_beginning_of_a_record_reads_or_is_refused_with_its_line(record: Rec
         check_refusal(text[:length], given_rules(record))
 
 
+@FEW
 @given(records(SMALL), st.data())
 def test_a_record_with_one_character_altered_reads_or_is_refused_with_its_line(
     record: Record, data: st.DataObject

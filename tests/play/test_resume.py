@@ -6,11 +6,12 @@ import random
 import re
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import naive
 import pytest
-from sessions import COMMAND, HUMANS, THREE, at, killed, piped, refused
+from sessions import COMMAND, HUMANS, THREE, Start, at, killed, piped, refused
 
 from play.match import Match
 from play.records.files import load_record, save_record
@@ -25,7 +26,7 @@ MOVES = ["a1", "b2", "c3", "d4", "a2", "c1"]
 WON = '[Game "3,3,3"]\n[X "human"]\n[O "human"]\n[Result "1-0"]\n\n1. a1 a2\n2. b1 b2\n3. c1 1-0\n'
 CHANGES = {(0, -1): "turned a draw into a loss", (1, 0): "gave away a win", (1, -1): "turned a win into a loss"}
 LIVE = [*HUMANS, "--live"]
-SLOW = pytest.mark.slow
+Abandon = Callable[..., None]
 
 
 def kept(games: Path) -> Record:
@@ -46,57 +47,53 @@ def board_of(moves: list[str], columns: int = 4) -> str:
     return "/".join(map("".join, rows))
 
 
-@pytest.mark.parametrize("count", [*(pytest.param(count, marks=SLOW) for count in range(1, 6)), 6])
-def test_a_game_that_was_killed_is_resumed_with_exactly_its_moves(count: int, games: Path) -> None:
-    killed(MOVES[:count], *LIVE)
-    assert moves_of(kept(games)) == MOVES[:count]
+def test_a_game_that_was_killed_is_resumed_with_exactly_its_moves(games: Path) -> None:
+    killed(MOVES, *LIVE)
+    assert moves_of(kept(games)) == MOVES
     ran = piped("", "resume", "--live")
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert at(ran.stdout, 4) == board_of(MOVES[:count])
-    assert f"\n{'XO'[count % 2]}> " in ran.stdout
-    assert moves_of(kept(games)) == MOVES[:count]
+    assert at(ran.stdout, 4) == board_of(MOVES)
+    assert "\nX> " in ran.stdout
+    assert moves_of(kept(games)) == MOVES
 
 
-def test_a_game_that_was_killed_before_its_first_move_was_not_kept(games: Path) -> None:
-    killed(["", "zz", "undo"], *LIVE)
+def test_at_every_prompt_all_moves_are_kept_and_resumed(start: Start, games: Path) -> None:
+    session = start(*LIVE)
+    for count, move in enumerate(MOVES, 1):
+        session.type(move)
+        assert moves_of(kept(games)) == MOVES[:count]
+        ran = piped("", "resume", "--live")
+        assert at(ran.stdout, 4) == board_of(MOVES[:count])
+        assert f"\n{'XO'[count % 2]}> " in ran.stdout
+
+
+def test_a_game_that_was_abandoned_before_its_first_move_was_not_kept(abandon: Abandon, games: Path) -> None:
+    abandon(["", "zz", "undo"], *LIVE)
     assert not games.exists() or not list(games.iterdir())
     assert refused(piped("", "resume", "--live"), 1, "no game that can go on")
 
 
-@pytest.mark.parametrize(
-    ("side", "count"),
-    [
-        ("x", 2),
-        *(pytest.param(*each, marks=SLOW) for each in (("x", 1), ("x", 3), *(("o", count) for count in range(4)))),
-    ],
-)
-def test_a_game_against_a_machine_that_was_killed_is_resumed_with_its_moves_too(
-    side: str, count: int, store4: Path, games: Path
-) -> None:  # nobody can have four in a row yet
+@pytest.mark.parametrize("side", ["x", "o"])
+def test_a_game_against_a_machine_that_was_abandoned_is_resumed_with_its_moves_too(
+    side: str, abandon: Abandon, store3: Path, games: Path
+) -> None:
     other = {"x": "o", "o": "x"}[side]
     first = ["hint", *["a1"] * (side == "x")]
-    killed(first, f"--{side}", "human", f"--{other}", "random", "--seed", 1, "--store", store4)
-    assert len(moves_of(kept(games))) == (2 if side == "x" else 1)
-    path = next(games.glob("*.txt"))
-    for _ in range(count - (side == "x")):
-        rules, state = kept(games).match.rules, kept(games).match.state
-        killed([rules.write(random.Random(count).choice(rules.legal(state)))], "resume", "--store", store4)
-    assert len(moves_of(kept(games))) == 2 * count + (side == "o")
-    ran = piped("", "resume", path, "--store", store4)
-    assert at(ran.stdout, 4) == board_of(moves_of(kept(games)))
+    abandon(first, *THREE, f"--{side}", "human", f"--{other}", "random", "--seed", 1, "--store", store3)
+    for plies in (2, 4) if side == "x" else (1, 3):  # nobody can have three in a row yet
+        if plies > 2:
+            rules, state = kept(games).match.rules, kept(games).match.state
+            abandon([rules.write(random.Random(plies).choice(rules.legal(state)))], "resume", "--store", store3)
+        assert len(moves_of(kept(games))) == plies
+        ran = piped("", "resume", "--store", store3)
+        assert at(ran.stdout) == board_of(moves_of(kept(games)), 3)
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["undo", "d1", "undo"],
-        *(pytest.param(lines.split(), marks=SLOW) for lines in ("undo", "undo undo", "undo redo", "undo d1")),
-    ],
-)
-def test_moves_that_were_taken_back_before_the_kill_stay_so(lines: list[str], games: Path) -> None:
-    killed([*MOVES[:3], *lines], *LIVE)
+@pytest.mark.parametrize("lines", ["undo", "undo undo", "undo redo", "undo d1", "undo d1 undo"])
+def test_moves_that_were_taken_back_stay_so(lines: str, abandon: Abandon, games: Path) -> None:
+    abandon([*MOVES[:3], *lines.split()], *LIVE)
     done, undone = MOVES[:3], []
-    for line in lines:
+    for line in lines.split():
         if line == "undo":
             undone.append(done[-1])
             done = done[:-1]
@@ -391,15 +388,11 @@ def test_a_game_that_is_resigned_is_kept_as_such_and_undo_opens_it_again(games: 
 BOTH_HUMAN = '[Game "3,3,3"]\n[X "human"]\n[O "human"]\n\n1. a1 *\n'
 
 
-def test_two_sessions_of_one_game_lose_no_move(home: Path, games: Path) -> None:
+def test_two_sessions_of_one_game_lose_no_move(start: Start, games: Path) -> None:
     path = keep(games, "shared", BOTH_HUMAN, 1_500_000_000)
-    command = [COMMAND, "resume", str(path), "--live"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, **pipes) as slow:  # type: ignore[call-overload]
-        while not (line := slow.stdout.readline()).startswith(" 3"):
-            assert line, "it ended before it drew the board"
-        piped("b2\nc3\n", "resume", path, "--live")
-        said, _ = slow.communicate("a2\nquit\n")
+    slow = start("resume", path, "--live")
+    piped("b2\nc3\n", "resume", path, "--live")
+    said = slow.type("a2")
     assert "went on elsewhere meanwhile" in " ".join(said.split())
     kept_moves = sorted(moves_of(load_record(str(file))) for file in games.iterdir())
     assert kept_moves == [["a1", "a2"], ["a1", "b2", "c3"]]

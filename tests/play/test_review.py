@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import naive
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.grading import BEST, DRAW_LOST, FASTER, GAVE_WIN, SLOWER, WIN_LOST
@@ -24,6 +24,8 @@ GAMES = ["3,3,3", "3,3,3,misere"]
 CHANGES = {(1, 0): GAVE_WIN, (0, -1): DRAW_LOST, (1, -1): WIN_LOST}
 WORSE = {1: SLOWER, -1: FASTER}
 OTHER = {"X": "O", "O": "X"}
+
+FEW = settings(max_examples=30)
 
 
 @pytest.fixture(autouse=True)
@@ -101,6 +103,7 @@ def test_every_move_of_every_position_is_graded_by_its_exact_score(name: str) ->
     assert seen == {BEST, SLOWER, FASTER, GAVE_WIN, DRAW_LOST, WIN_LOST}
 
 
+@FEW
 @given(st.sampled_from(GAMES), st.permutations(range(9)))
 def test_a_match_is_graded_move_by_move_and_its_last_change_is_the_turning_point(name: str, order: list[int]) -> None:
     rules, match = naive.Game.named(name), match_of(name, order)
@@ -116,6 +119,7 @@ def test_a_match_is_graded_move_by_move_and_its_last_change_is_the_turning_point
     assert result.turning_point == turning
 
 
+@FEW
 @given(st.sampled_from(GAMES), st.permutations(range(9)))
 def test_with_o_first_a_review_is_the_same_with_the_marks_exchanged(name: str, order: list[int]) -> None:
     x_first, o_first = (review_match(oracle_of(name), match_of(name, order, first)).moves for first in "XO")
@@ -200,6 +204,7 @@ def told(review: Review) -> str:
     return " ".join(" ".join(review_lines(review)).split())
 
 
+@FEW
 @given(st.sampled_from(GAMES), st.permutations(range(9)))
 def test_better_moves_than_the_turning_point_would_have_won_a_win_or_held_a_draw(name: str, order: list[int]) -> None:
     rules, game = naive.Game.named(name), parse_game(name)
