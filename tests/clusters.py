@@ -10,20 +10,29 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
+from stand_in import GAME, use_stand_in
+
 import solver
+from solver.proof.build import build_store
+from solver.proof.progress import Progress, ProgressCallback
 from solver.store.digests import content_digest
 from solver.store.store import Store
 
-TREE = Path(solver.__file__).parents[1]
+_TREE = Path(solver.__file__).parents[1]
 """The tree that this process has its modules from: so must all that it starts."""
 
 HOST = "127.0.0.1"
 
-_SLOW = """
+_PRELOADED = """
 import os, time
+import solver.proof.version
 from solver.proof.prove import LineWork
 
 def slowed(self, layer, task, summary, clock, make=LineWork.make):
@@ -33,8 +42,10 @@ def slowed(self, layer, task, summary, clock, make=LineWork.make):
     time.sleep(seconds / 2)
 
 LineWork.make = slowed
+if version := os.environ.get("VERSION"):
+    solver.proof.version.source_version = lambda: version
 """
-"""What a worker loads that is to be slow. Its version is the same, because that is a matter of the source."""
+"""What a worker loads that is to be slow, or to have another version, which is otherwise a matter of the source."""
 
 
 def free_port() -> int:
@@ -44,7 +55,7 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def until(holds: Callable[[], Any], seconds: float = 30.0) -> Any:
+def until(holds: Callable[[], Any], seconds: float = 120.0) -> Any:
     """What a function returns as soon as that is true."""
     end = time.monotonic() + seconds
     while not (found := holds()):
@@ -62,7 +73,7 @@ def start(command: list[Any], log: Path, env: Mapping[str, str], cwd: Path) -> "
     with open(log, "wb") as out:
         return subprocess.Popen(
             [str(each) for each in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out, cwd=cwd,
-            env={**os.environ, "PYTHONPATH": str(TREE), **env}, preexec_fn=_end_with_parent,
+            env={**os.environ, "PYTHONPATH": str(_TREE), **env}, preexec_fn=_end_with_parent,
         )  # fmt: skip
 
 
@@ -78,7 +89,7 @@ class Cluster:
         self.workers: list[subprocess.Popen[bytes]] = []
         self._logs: dict[int, Path] = {}
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "slow.py").write_text(_SLOW)
+        (folder / "preloaded.py").write_text(_PRELOADED)
 
     def start_scheduler(self) -> None:
         """Start a scheduler, and wait until it listens."""
@@ -86,19 +97,24 @@ class Cluster:
         self.scheduler = self._start(command, {})
         until(self._listens)
 
-    def add_worker(self, *, wait: bool = True, tree: Path = TREE, env: Mapping[str, str] | None = None) -> Any:
+    def add_worker(self, *, wait: bool = True, env: Mapping[str, str] | None = None) -> Any:
         """Start a worker, and wait until the scheduler has it."""
         command = ["worker", self.address, "--no-nanny", "--nthreads", 1, "--no-dashboard", "--memory-limit", 0]
         command += ["--host", HOST, "--protocol", self._protocol, "--local-directory", self.folder / "space"]
-        worker = self._start([*command, "--preload", self.folder / "slow.py"], {"PYTHONPATH": str(tree), **(env or {})})
+        worker = self._start([*command, "--preload", self.folder / "preloaded.py"], env or {})
         self.workers.append(worker)
         if wait:
             self.await_worker(worker)
         return worker
 
-    def add_workers(self, count: int = 2) -> None:
-        """Start workers, all at once."""
-        for worker in [self.add_worker(wait=False) for _ in range(count)]:
+    def repair(self, count: int = 2) -> None:
+        """Start what is missing of a scheduler and so many workers, all at once."""
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        if self.scheduler is None or self.scheduler.poll() is not None:
+            for worker in list(self.workers):
+                self.kill(worker)
+            self.start_scheduler()
+        for worker in [self.add_worker(wait=False) for _ in range(count - len(self.workers))]:
             self.await_worker(worker)
 
     def await_worker(self, worker: "subprocess.Popen[bytes]") -> None:
@@ -137,8 +153,7 @@ def cluster(folder: Path, workers: int = 2, **options: Any) -> Iterator[Cluster]
     """A scheduler and so many workers, which are ended in any case."""
     found = Cluster(folder, **options)
     try:
-        found.start_scheduler()
-        found.add_workers(workers)
+        found.repair(workers)
         yield found
     finally:
         found.end()
@@ -160,7 +175,7 @@ class Build:
 
     def await_talk(self, word: str) -> None:
         """Wait until it has said something, or has ended."""
-        until(lambda: word in self.talk or self.process.poll() is not None, 120)
+        until(lambda: word in self.talk or self.process.poll() is not None)
 
     def end(self, seconds: float = 120.0) -> int:
         """Wait for its end, and return its exit code; it must have been civil."""
@@ -176,6 +191,34 @@ class Build:
     def errors(self) -> list[str]:
         """The lines that say why it has failed."""
         return [line for line in self.talk.splitlines() if line.startswith("Error: ")]
+
+
+@cache
+def undisturbed() -> bytes:
+    """The store of the stand-in, from a build that nobody disturbs."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        use_stand_in(patch)
+        build_store(GAME, f"{folder}/s")
+        return Path(f"{folder}/s").read_bytes()
+
+
+def after_tasks(act: Callable[[int], object]) -> ProgressCallback:
+    """What calls a function with the number of tasks that are done, whenever one more is."""
+    numbers = count(1)
+
+    def on_progress(progress: Progress) -> None:
+        if progress.phase == "solving" and progress.done:
+            act(next(numbers))
+
+    return on_progress
+
+
+def refusal(ran: Any) -> str:
+    """The one line with which a build has failed that was run in this process."""
+    (line,) = [line for line in ran.err.splitlines() if line not in ("compiling...", "solving...", "writing...")]
+    assert (ran.code, ran.out) == (1, "")
+    assert line.startswith("Error: ")
+    return str(line)
 
 
 def digest_of(path: Path) -> str:

@@ -1,435 +1,593 @@
-"""Whatever happens to a cluster: the store is the same, or one line says why not and the same command resumes."""
+"""Whatever happens to a cluster: the store is the same, or one line says why not and the same command resumes.
 
+By default the workers are threads of this process, or dask itself is made up. The slow tests stop and kill processes.
+"""
+
+import errno
+import logging
 import os
 import random
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 pytest.importorskip("distributed")
 
-from clusters import HOST, TREE, Build, Cluster, cluster, damage, digest_of, free_port, until
+from clusters import HOST, Build, Cluster, after_tasks, cluster, damage, free_port, refusal, undisturbed, until
+from stand_in import GAME, use_stand_in
 
+from solver.cli.main import main
 from solver.errors import ScratchError
 from solver.games.notation import parse_game
-from solver.proof import crew as crews
 from solver.proof.build import build_store
 from solver.proof.cluster import DaskCrew, require_safe
-from solver.scratch.folder import is_of_task
+from solver.proof.progress import silent
+from solver.proof.version import OtherVersion, source_version
+from solver.scratch.folder import LocalFolder, is_of_task
 
-TIMES = int(os.environ.get("TTT4_TIMES", "1"))
-"""How often each fault is tried."""
-
-FEW = pytest.mark.parametrize("times", [pytest.param(TIMES, marks=pytest.mark.slow)])
-PHASES = ("compiling...", "solving...", "writing...")
-LASTS = 2.5
-"""About how many seconds the tasks of a build of 4,4,4 take, where workers are slow."""
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Two workers that nobody harms."""
-    with cluster(tmp_path_factory.mktemp("quick")) as found:
-        yield found
-
-
-class Trial:
-    """Builds of 4,4,4 with slow workers, again and again, and what became of them."""
-
-    def __init__(self, found: Cluster, folder: Path, right: str) -> None:
-        self.cluster, self.folder, self.right = found, folder, right
-        self.store, self.scratch = folder / "s", folder / "scratch"
-        self.outcomes: list[str] = []
-        self.rng = random.Random(11)
-
-    def begin(self) -> Build:
-        """Start a build, and return when the workers are at work."""
-        self.store.unlink(missing_ok=True)
-        return self.resume()
-
-    def resume(self) -> Build:
-        """The same command, whatever is there."""
-        where = ["--store", self.store, "--scratch", self.scratch, "--cluster", self.cluster.address]
-        build = Build(self.folder / "log", "--game", "4,4,4", *where)
-        build.await_talk("watch them")
-        return build
-
-    def wait(self, seconds: float = LASTS) -> None:
-        """Let some time pass."""
-        time.sleep(self.rng.uniform(0, seconds))
-
-    def require_right(self, build: Build) -> None:
-        """Wait for the end of a build that must succeed and clear up."""
-        assert build.end() == 0, build.talk
-        self.require_clean()
-        kinds = ("resuming", "doing it again", "restoring")
-        self.outcomes.append(" and ".join(kind for kind in kinds if kind in build.talk) or "done")
-
-    def require_clean(self) -> None:
-        """The store is right, and nothing else is left."""
-        assert digest_of(self.store) == self.right
-        assert list(self.scratch.iterdir()) == []
-        assert {path.name for path in self.folder.iterdir()} == {"s", "scratch", "log", "cluster"}
-
-    def files(self, kind: str) -> list[Path]:
-        """The files of tasks that are there now."""
-        return sorted(self.scratch.glob(f"*/*.{kind}"))
-
-    def say(self) -> None:
-        """Print what became of the builds."""
-        print({outcome: self.outcomes.count(outcome) for outcome in sorted(set(self.outcomes))})
+ADDRESS = "tcp://127.0.0.1:8786"
+CONNECTED = "solver.proof.cluster._connected"
+SMALL = parse_game("3,4,3")
 
 
 @pytest.fixture
-def trial(tmp_path: Path, store4: Path) -> Iterator[Trial]:
-    """A scheduler and two slow workers for one test to harm."""
-    env = {"SLOW": "0.1", "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "2s"}
-    with cluster(tmp_path / "cluster", env=env) as found:
-        running = Trial(found, tmp_path, digest_of(store4))
-        yield running
-        running.say()
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let builds solve GAME with the stand-in."""
+    use_stand_in(monkeypatch)
+
+
+# With dask made up
+
+
+class Hands(Executor):
+    """Does so many calls at once; what becomes of later ones is up to a function."""
+
+    def __init__(self, able: int, then: Callable[["Future[Any]"], object] = lambda _: None) -> None:
+        self._numbers, self._able, self._then = count(), able, then
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        if next(self._numbers) >= self._able:
+            self._then(future)
+            return future
+        try:
+            future.set_result(function(*arguments, **options))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Client:
+    """A client of dask with one worker, as far as a crew needs it."""
+
+    status, dashboard_link = "running", "http://127.0.0.1:8787/status"
+
+    def __init__(self) -> None:
+        self.workers: dict[str, Any] = {"tcp://127.0.0.1:1": {"nthreads": 1}}
+        self.hands: Executor = Hands(99)
+        self.closed = False
+        self.answer: Callable[..., Any] = lambda function, *arguments: function(*arguments)
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+        return {worker: self.answer(function, *arguments) for worker in self.workers}
+
+    def scheduler_info(self, n_workers: int) -> dict[str, Any]:
+        assert n_workers < 0, "of all workers"
+        return {"workers": self.workers}
+
+    def get_executor(self, *, pure: bool, retries: int) -> Executor:
+        assert not pure
+        assert retries
+        return self.hands
+
+    def close(self, timeout: float | None = None) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Client:
+    """The client of every cluster."""
+    found = Client()
+    monkeypatch.setattr(CONNECTED, lambda address: found)
+    monkeypatch.setattr("solver.proof.crew._LOOK_SECONDS", 0)
+    use_stand_in(monkeypatch)
+    return found
+
+
+def build(path: Path, address: str = ADDRESS, **options: Any) -> None:
+    build_store(GAME, path, crew=lambda: DaskCrew(address), **options)
+
+
+def fail(error: Exception) -> Callable[["Future[Any]"], None]:
+    return lambda future: future.set_exception(error)
+
+
+def cancel(future: "Future[Any]") -> None:
+    future.cancel()
+    future.set_running_or_notify_cancel()
+
+
+def refuse(future: "Future[Any]") -> None:
+    raise RuntimeError("the scheduler takes\nno more")
 
 
 @pytest.mark.parametrize(
-    "name", ["4,4,4", "3,4,3,misere", "3,3,3,misere", "fano", "2,2,2", pytest.param("4,5,4", marks=pytest.mark.slow)]
+    ("then", "said"),
+    [
+        (cancel, f"the scheduler at '{ADDRESS}' is gone; the same command resumes the build"),
+        (fail(RuntimeError("odd\nindeed")), "a task of the cluster has failed: RuntimeError: odd; the same command"),
+        (refuse, "a task of the cluster has failed: RuntimeError: the scheduler takes; the same command"),
+        (fail(OSError(errno.EFBIG, "File too large")), "File too large .*the same build resumes"),
+        (fail(OtherVersion("here", "there")), r"a worker has another version of ttt4 \(there\) than .* \(here\): inst"),
+    ],
 )
-def test_two_workers_give_the_same_store_byte_by_byte(name: str, quick: Cluster, tmp_path: Path) -> None:
-    game = parse_game(name)
-    build_store(game, tmp_path / "right", jobs=2)
-    build_store(game, tmp_path / "s", crew=lambda: DaskCrew(quick.address))
-    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["right", "s"]
-
-
-@FEW
-def test_a_worker_that_is_killed_costs_nothing_but_time(times: int, trial: Trial) -> None:
-    for number in range(times):
-        build = trial.begin()
-        trial.wait()
-        trial.cluster.kill(trial.rng.choice(trial.cluster.workers))
-        if number % 2:
-            trial.cluster.add_worker(wait=False)
-        trial.require_right(build)
-        while len(trial.cluster.workers) < 2:
-            trial.cluster.add_worker()
-
-
-@FEW
-def test_a_build_whose_workers_were_all_killed_goes_on_with_new_ones(times: int, trial: Trial) -> None:
-    for _ in range(times):
-        build = trial.begin()
-        trial.wait()
-        for worker in list(trial.cluster.workers):
-            trial.cluster.kill(worker)
-        trial.cluster.add_workers(2)
-        trial.require_right(build)
-
-
-@FEW
-def test_without_its_scheduler_a_build_ends_in_one_line_and_is_resumed_with_the_next(times: int, trial: Trial) -> None:
-    for _ in range(times):
-        build = trial.begin()
-        trial.wait(0.6 * LASTS)
-        trial.cluster.kill(trial.cluster.scheduler)
-        if build.end() == 0:  # it was done already
-            trial.require_clean()
-        else:
-            assert "the same command resumes" in build.errors()[0], build.talk
-            trial.outcomes.append("refused")
-        for worker in list(trial.cluster.workers):
-            trial.cluster.kill(worker)
-        trial.cluster.start_scheduler()
-        trial.cluster.add_workers(2)
-        if not trial.store.exists():
-            trial.require_right(trial.resume())
-
-
-@FEW
-def test_a_client_that_is_killed_is_followed_by_one_that_resumes(times: int, trial: Trial) -> None:
-    for _ in range(times):
-        build = trial.begin()
-        trial.wait()
-        build.process.kill()
-        build.process.wait()
-        trial.require_right(trial.resume())
-
-
-@FEW
-def test_a_worker_that_stops_for_longer_than_the_scheduler_waits_costs_nothing_but_time(
-    times: int, trial: Trial
+def test_a_build_whose_cluster_fails_says_why_in_one_line_and_is_resumed(
+    then: Any, said: str, client: Client, tmp_path: Path
 ) -> None:
-    for _ in range(times):
-        build = trial.begin()
-        trial.wait(0.6 * LASTS)
-        stopped = trial.rng.choice(trial.cluster.workers)
-        stopped.send_signal(signal.SIGSTOP)
-        trial.require_right(build)
-        stopped.send_signal(signal.SIGCONT)  # what it does now is for nobody
-        time.sleep(0.5)
-        trial.require_clean()
-        trial.cluster.kill(stopped)
-        trial.cluster.add_worker()
+    client.hands = Hands(7, then)
+    with pytest.raises((ScratchError, OSError), match=said) as refusal:
+        build(tmp_path / "s", scratch=str(tmp_path / "scratch"))
+    assert "\n" not in str(refusal.value)
+    assert client.closed
+    client.hands, notes = Hands(99), []
+    build(tmp_path / "s", scratch=str(tmp_path / "scratch"), on_progress=lambda each: notes.append(each.note))
+    assert any("resuming" in note for note in notes)
+    assert (tmp_path / "s").read_bytes() == undisturbed()
 
 
-@pytest.mark.parametrize("kind", ["pages", "records", "done"])
-@FEW
-def test_a_file_that_is_damaged_during_a_build_is_made_again(times: int, kind: str, trial: Trial) -> None:
-    for number in range(times):
-        how = ("flipped", "removed", "cut")[number % 3]
-        build = trial.begin()
-        trial.wait(0.8 * LASTS)
-        until(lambda build=build: trial.files(kind) or build.process.poll() is not None)  # type: ignore[misc]
-        for path in trial.files(kind)[: trial.rng.randrange(1, 3)]:
-            try:
-                harmed = damage(path.read_bytes(), how, trial.rng)
-            except FileNotFoundError:
-                continue
-            if harmed is None:
-                path.unlink(missing_ok=True)
-            else:
-                path.write_bytes(harmed)
-            trial.outcomes.append(how)
-        trial.require_right(build)
-
-
-@FEW
-def test_files_that_are_damaged_between_two_builds_are_made_again(times: int, trial: Trial) -> None:
-    for number in range(times):
-        build = trial.begin()
-        trial.wait()
-        build.process.kill()
-        build.process.wait()
-        time.sleep(0.5)  # the tasks that are under way end
-        for path in [path for path in trial.scratch.glob("*/*") if is_of_task(path.name)]:
-            if trial.rng.random() < 0.3:
-                harmed = damage(path.read_bytes(), ("flipped", "removed", "cut")[number % 3], trial.rng)
-                if harmed is None:
-                    path.unlink()
-                else:
-                    path.write_bytes(harmed)
-        trial.require_right(trial.resume())
-
-
-@pytest.mark.slow
-def test_a_second_build_at_one_scratch_is_refused(trial: Trial) -> None:
-    build = trial.begin()
-    where = ["--scratch", trial.scratch, "--cluster", trial.cluster.address]
-    second = Build(trial.folder / "log", "--game", "4,4,4", "--store", trial.folder / "other", *where)
-    assert second.end() == 1
-    assert "another build" in second.errors()[0]
-    trial.require_right(build)
-
-
-@pytest.fixture
-def other_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program with a comment that the one here has not."""
-    tree = tmp_path_factory.mktemp("tree")
-    shutil.copytree(TREE / "solver", tree / "solver", ignore=shutil.ignore_patterns("__pycache__"))
-    with open(tree / "solver" / "errors.py", "a") as file:
-        file.write("# another version\n")
-    return tree
-
-
-@pytest.mark.slow
-def test_workers_of_another_version_are_refused(trial: Trial, other_tree: Path) -> None:
-    trial.cluster.add_worker(tree=other_tree)
-    build = Build(trial.folder / "log", "--store", trial.store, "--cluster", trial.cluster.address)
-    assert build.end() == 1
-    assert "has another version of ttt4" in build.errors()[0]
-    assert "install the same on all" in build.errors()[0]
-
-
-@pytest.mark.slow
-def test_a_worker_of_another_version_that_joins_later_is_refused(trial: Trial, other_tree: Path) -> None:
-    trial.cluster.kill(trial.cluster.workers[1])
-    trial.cluster.kill(trial.cluster.workers[0])
-    trial.cluster.add_worker(env={"SLOW": "1"})
-    build = trial.begin()
-    other = trial.cluster.add_worker(tree=other_tree)
-    assert build.end() == 1
-    assert "has another version of ttt4" in build.errors()[0]
-    trial.cluster.kill(other)
-    trial.cluster.add_worker()
-    trial.require_right(trial.resume())
-
-
-def test_a_worker_without_the_program_is_refused(trial: Trial, tmp_path_factory: pytest.TempPathFactory) -> None:
-    tree = tmp_path_factory.mktemp("tree")
-    (tree / "solver").mkdir()
-    (tree / "solver" / "__init__.py").write_text("")
-    worker = trial.cluster.add_worker(tree=tree, wait=False)
-    until(lambda: worker.poll() is not None or b"Registered" in (trial.cluster.folder / "3.log").read_bytes())
-    if worker.poll() is None:
-        build = Build(trial.folder / "log", "--store", trial.store, "--cluster", trial.cluster.address)
-        assert build.end() == 1
-        assert "cannot run ttt4" in build.errors()[0]
-
-
-@pytest.mark.slow
-def test_a_full_scratch_is_called_that_and_after_there_is_room_the_same_command_resumes(
-    trial: Trial, tmp_path_factory: pytest.TempPathFactory
+def test_a_build_ends_when_the_scheduler_closes_or_there_has_been_no_worker_for_a_minute(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for worker in list(trial.cluster.workers):
-        trial.cluster.kill(worker)
-    full = tmp_path_factory.mktemp("full")
-    (full / "sitecustomize.py").write_text(
-        "import resource, signal\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
-    )
-    space = {"PYTHONPATH": f"{full}{os.pathsep}{TREE}"}
-    worker = trial.cluster.add_worker(env=space)
-    build = trial.begin()
-    assert build.end() == 1
-    assert "File too large" in build.errors()[0]
-    assert "the same build resumes" in build.errors()[0]
-    assert not trial.store.exists()
-    trial.cluster.kill(worker)
-    trial.cluster.add_workers(2)
-    trial.require_right(trial.resume())
-    assert trial.outcomes in (["resuming"], ["resuming and restoring"])
+    seconds = count(0, 25)
+    monkeypatch.setattr("solver.proof.cluster.monotonic", lambda: next(seconds))
+    client.hands = Hands(3, lambda _: client.workers.clear())
+    with pytest.raises(ScratchError, match="has had no worker for 60 s: start some, and the same command resumes"):
+        build(tmp_path / "s")
+    assert 50 < next(seconds) < 200
+    client.workers["tcp://127.0.0.1:2"] = {"nthreads": 1}
+    client.hands = Hands(3, lambda _: setattr(client, "status", "closed"))
+    with pytest.raises(ScratchError, match="is gone; the same command resumes the build"):
+        build(tmp_path / "s")
 
 
-def test_a_worker_that_is_late_is_not_waited_for(
-    quick: Cluster, tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch
+def test_calls_that_a_worker_loses_are_given_out_again(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crews, "LATE_SECONDS", 0.5)
-    monkeypatch.setattr(crews, "_LOOK_SECONDS", 0.1)
-    stopped: list[subprocess.Popen[bytes]] = []
+    monkeypatch.setattr("solver.proof.crew.LATE_SECONDS", -1e9)
+    lost: list[Future[Any]] = []
 
-    def stop(progress: Any) -> None:
-        if progress.phase == "solving" and progress.done and not stopped:
-            stopped.append(quick.workers[0])
-            stopped[0].send_signal(signal.SIGSTOP)
+    class Losing(Hands):
+        def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> "Future[Any]":
+            if len(lost) < 9 and random.Random(len(lost)).random() < 0.5:
+                lost.append(Future())
+                return lost[-1]
+            lost.append(Future())
+            return super().submit(function, *arguments, **options)
 
-    try:
-        ending = threading.Timer(15, lambda: stopped[0].send_signal(signal.SIGCONT))
-        ending.start()
-        begun = time.monotonic()
-        build_store(parse_game("4,4,4"), tmp_path / "s", crew=lambda: DaskCrew(quick.address), on_progress=stop)
-        assert time.monotonic() - begun < 14
-    finally:
-        ending.cancel()
-        for worker in stopped:
-            worker.send_signal(signal.SIGCONT)
-    assert digest_of(tmp_path / "s") == digest_of(store4)
+    client.hands = Losing(99)
+    build(tmp_path / "s")
+    assert (tmp_path / "s").read_bytes() == undisturbed()
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]
 
 
-def test_a_build_that_has_no_worker_for_long_ends_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solver.proof.cluster.ALONE_SECONDS", 0.5)
-    with cluster(tmp_path / "cluster", workers=0) as found, pytest.raises(ScratchError, match="has had no worker for"):
-        build_store(parse_game("3,3,3"), tmp_path / "s", crew=lambda: DaskCrew(found.address))
-    assert [path.name for path in tmp_path.iterdir()] == ["cluster"]
+def test_workers_of_another_version_are_refused_at_once(client: Client, tmp_path: Path) -> None:
+    client.answer = lambda *_: "0123"
+    with pytest.raises(OtherVersion, match=rf"^tcp://127.0.0.1:1 has .* \(0123\) than .* \({source_version()}\): inst"):
+        build(tmp_path / "s")
+    assert client.closed
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_of_another_version_that_joins_later_is_refused(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def join(task: int) -> None:
+        if task == 5:
+            monkeypatch.setattr("solver.proof.version.source_version", lambda: "0123")
+
+    with pytest.raises(OtherVersion, match=r"has another version of ttt4 \(0123\)"):
+        build(tmp_path / "s", on_progress=after_tasks(join))
+
+
+def test_a_worker_without_the_program_is_refused(client: Client, tmp_path: Path) -> None:
+    def answer(*_: Any) -> None:
+        raise ModuleNotFoundError("No module named 'solver'")
+
+    client.answer = answer
+    with pytest.raises(ScratchError, match=f"'{ADDRESS}' cannot run ttt4: ModuleNotFoundError: No module named"):
+        build(tmp_path / "s")
+    assert client.closed
+
+
+@pytest.mark.parametrize(
+    ("begin", "said"), [(None, "cannot read scratch .*FileNotFound.*all machines share"), (b"other", "another folder")]
+)
+def test_a_worker_that_does_not_see_the_scratch_folder_is_refused(
+    begin: bytes | None, said: str, client: Client, tmp_path: Path
+) -> None:
+    def answer(function: Any, *arguments: Any) -> Any:
+        if not arguments:
+            return function()
+        if begin is None:
+            raise FileNotFoundError
+        return begin
+
+    client.answer = answer
+    with pytest.raises(ScratchError, match=said):
+        build(tmp_path / "s")
+
+
+def test_a_crew_counts_workers_and_their_threads(client: Client) -> None:
+    for workers, hands, detail in (({}, 1, "0 workers"), ({"a": 3}, 3, "1 worker"), ({"a": 3, "b": 2}, 5, "2 workers")):
+        client.workers = {name: {"nthreads": threads} for name, threads in workers.items()}
+        with DaskCrew(ADDRESS) as crew:
+            assert (crew.hands, crew.detail(), crew.dashboard) == (hands, detail, client.dashboard_link)
+
+
+def connecting(monkeypatch: pytest.MonkeyPatch, connect: Callable[..., Any] | None) -> None:
+    """Let dask connect so; None if it is not installed."""
+    monkeypatch.setitem(sys.modules, "distributed", connect and SimpleNamespace(Client=connect))
+    monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 0.0)
+    monkeypatch.setattr("solver.proof.cluster._GRACE_SECONDS", 0.0)
+
+
+@pytest.mark.parametrize(("address", "hint"), [(ADDRESS, False), ("tls://10.0.0.1:8786", True)])
+def test_where_dask_cannot_connect_it_is_said_in_one_line_and_nothing_is_logged(
+    address: str, hint: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    log, given = logging.getLogger("distributed.made.up"), []
+
+    def connect(*arguments: Any, **options: Any) -> None:
+        given.append((arguments, options))
+        log.error("much")
+        raise OSError("no answer\nat all")
+
+    connecting(monkeypatch, connect)
+    monkeypatch.setattr("solver.proof.cluster._GRACE_SECONDS", 60.0)
+    with pytest.raises(ScratchError) as refusal:
+        DaskCrew(address)
+    assert str(refusal.value).startswith(f"no dask scheduler answers at '{address}': OSError: no answer")
+    assert ("certificates" in str(refusal.value)) == hint
+    assert "\n" not in str(refusal.value)
+    assert given == [((address,), {"timeout": 0.0, "set_as_default": False})]
+    assert not caplog.records
+
+
+def test_a_scheduler_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for_ever = threading.Event()
+    connecting(monkeypatch, lambda *_, **__: for_ever.wait())
+    with pytest.raises(ScratchError, match=r"no dask scheduler answers at .*: it does not answer as a scheduler"):
+        DaskCrew(ADDRESS)
+    for_ever.set()
+
+
+def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    connecting(monkeypatch, None)
+    with pytest.raises(ScratchError, match=r"pip install 'ttt4\[cluster\]'"):
+        DaskCrew(ADDRESS)
 
 
 @pytest.mark.parametrize("address", ["tcp://10.0.0.1:8786", "10.0.0.1:8786", "tcp://example.com:8786"])
 def test_a_scheduler_elsewhere_that_is_not_encrypted_is_refused(address: str, run: Any, tmp_path: Path) -> None:
-    from solver.cli.main import main
-
-    begun = time.monotonic()
-    ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--cluster", address)
-    assert ran.code == 1
-    talk = [line for line in ran.err.splitlines() if line not in PHASES]
-    assert len(talk) == 1
-    assert "is not encrypted" in talk[0]
-    assert "--unencrypted" in talk[0]
-    assert time.monotonic() - begun < 4
-    assert list(tmp_path.iterdir()) == []
+    said = one_line(run, tmp_path, address)
+    assert "is not encrypted" in said
+    assert "--unencrypted" in said
     require_safe(address, unencrypted=True)
 
 
 @pytest.mark.parametrize(
     "address",
     ["", "nonsense", "http://127.0.0.1:8786", "tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:port", "tcp://[::1", "tls:",
-     "tcp://127.0.0.1:99999", "tls://127.0.0.1:1", "inproc://1", "tcp://127.0.0.1:8786/x y", "\n", "tcp://\x00:1"],
+     "tcp://127.0.0.1:99999", "inproc://1", "\n", "tcp://\x00:1"],
 )  # fmt: skip
-def test_an_address_that_is_none_is_refused_in_one_line(
-    address: str, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_address_that_is_none_is_refused_in_one_line(address: str, run: Any, tmp_path: Path) -> None:
+    one_line(run, tmp_path, address)
+
+
+def one_line(run: Any, folder: Path, address: str) -> str:
+    """The one line with which a build ends that leaves nothing."""
+    said = refusal(run(main, "build", "--game", "3,3,3", "--store", folder / "s", "--cluster", address))
+    assert list(folder.iterdir()) == []
+    return said
+
+
+# With dask's workers in this process
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a scheduler whose two workers are threads, and get what they do through sockets."""
+    from distributed import LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "protocol": "tcp://", "host": HOST}
+    with LocalCluster(dashboard_address=None, **options) as found:
+        address = found.scheduler_address
+        first = tmp_path_factory.mktemp("first") / "s"
+        build_store(parse_game("2,2,2"), first, crew=lambda: DaskCrew(address))  # which loads what others need
+        yield address
+
+
+@pytest.mark.parametrize("name", ["3,4,3,misere", "fano", "2,2,2"])
+def test_two_workers_give_the_same_store_byte_by_byte(name: str, here: str, tmp_path: Path) -> None:
+    build_store(parse_game(name), tmp_path / "right")
+    build_store(parse_game(name), tmp_path / "s", crew=lambda: DaskCrew(here))
+    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["right", "s"]
+
+
+def test_workers_search_a_sample_of_a_large_game(here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solver.proof.proof.CHECKED_WHOLE", 10_000)
+    monkeypatch.setattr("solver.proof.proof.SAMPLE", 100)
+    build_store(SMALL, tmp_path / "right")
+    report = build_store(SMALL, tmp_path / "s", crew=lambda: DaskCrew(here))
+    assert 0 < report.summary.checked < 2000
+    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
+
+
+def test_the_command_says_where_to_watch_the_workers(here: str, tmp_path: Path, run: Any) -> None:
+    ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--cluster", here)
+    assert ran.code == 0
+    assert "watch them" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+def harm(path: Path, how: str, rng: random.Random) -> None:
+    harmed = damage(path.read_bytes(), how, rng)
+    if harmed is None:
+        path.unlink()
+    else:
+        path.write_bytes(harmed)
+
+
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [("pages", "flipped"), ("pages", "removed"), ("records", "flipped"), ("records", "cut"), ("done", "removed")],
+)
+def test_a_file_that_is_damaged_during_a_build_is_made_again(kind: str, how: str, here: str, tmp_path: Path) -> None:
+    rng, harmed = random.Random(11), []
+
+    def harm_some(task: int) -> None:
+        files = sorted(tmp_path.glob(f"scratch/*/*.{kind}"))
+        if task in (4, 9) and files:
+            harmed.append(rng.choice(files))
+            harm(harmed[-1], how, rng)
+
+    build(tmp_path / "s", here, scratch=str(tmp_path / "scratch"), on_progress=after_tasks(harm_some))
+    assert harmed
+    assert (tmp_path / "s").read_bytes() == undisturbed()
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize("how", ["flipped", "removed", "cut"])
+def test_files_that_are_damaged_between_two_builds_are_made_again(how: str, here: str, tmp_path: Path) -> None:
+    rng, notes = random.Random(11), []
+
+    def interrupt(task: int) -> None:
+        if task == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path / "s", here, scratch=str(tmp_path / "scratch"), on_progress=after_tasks(interrupt))
+    files = [path for path in sorted(tmp_path.glob("scratch/*/*")) if is_of_task(path.name)]
+    for path in rng.sample(files, 8):
+        harm(path, how, rng)
+    build(
+        tmp_path / "s", here, scratch=str(tmp_path / "scratch"), on_progress=lambda each: notes.append(each.note)
+    )  # fmt: skip
+    assert any("doing again what was damaged" in note for note in notes)
+    assert (tmp_path / "s").read_bytes() == undisturbed()
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_full_scratch_is_called_that_and_after_there_is_room_the_same_command_resumes(
+    here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from solver.cli.main import main
+    writing, notes = LocalFolder.writing, []
 
-    monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 0.5)
-    begun = time.monotonic()
-    ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--cluster", address)
-    talk = [line for line in ran.err.splitlines() if line not in PHASES]
-    assert (ran.code, len(talk)) == (1, 1), ran.err
-    assert talk[0].startswith("Error: ")
-    assert time.monotonic() - begun < 4
-    assert list(tmp_path.iterdir()) == []
+    def limited(self: LocalFolder, name: str) -> Any:
+        if name.startswith("02"):
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        return writing(self, name)
 
-
-def test_where_nobody_listens_it_is_said_in_one_line(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from solver.cli.main import main
-
-    monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 0.5)
-    begun = time.monotonic()
-    address = f"tcp://{HOST}:{free_port()}"
-    ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--cluster", address)
-    talk = [line for line in ran.err.splitlines() if line not in PHASES]
-    assert (ran.code, len(talk)) == (1, 1), ran.err
-    assert "no dask scheduler answers" in talk[0]
-    assert time.monotonic() - begun < 4
-    assert list(tmp_path.iterdir()) == []
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalFolder, "writing", limited)
+        with pytest.raises(ScratchError, match=r"File too large .*the same build resumes"):
+            build(tmp_path / "s", here, scratch=str(tmp_path / "scratch"))
+    assert not (tmp_path / "s").exists()
+    build(tmp_path / "s", here, scratch=str(tmp_path / "scratch"), on_progress=lambda each: notes.append(each.note))
+    assert any("resuming" in note for note in notes)
+    assert (tmp_path / "s").read_bytes() == undisturbed()
 
 
-@pytest.mark.slow
-def test_where_something_else_listens_it_is_said_in_one_line(tmp_path: Path) -> None:
-    with socket.socket() as silent:
-        silent.bind((HOST, 0))
-        silent.listen()
-        address = f"tcp://{HOST}:{silent.getsockname()[1]}"
-        build = Build(tmp_path / "log", "--game", "3,3,3", "--store", tmp_path / "s", "--cluster", address)
-        assert build.end(40) == 1
-    assert "no dask scheduler answers" in build.errors()[0]
-    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+# With processes
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A scheduler and slow workers."""
+    env = {"SLOW": "0.1", "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "8s"}
+    with cluster(tmp_path_factory.mktemp("processes"), workers=0, env=env) as found:
+        yield found
+
+
+class Trial:
+    """Builds of a small game by two slow workers, which tests harm after some task."""
+
+    def __init__(self, found: Cluster, folder: Path) -> None:
+        self.cluster, self.store, self.scratch = found, folder / "s", folder / "scratch"
+        self.notes: list[str] = []
+        build_store(SMALL, folder / "right")
+        self._right = (folder / "right").read_bytes()
+
+    def build(self, act: Callable[[], object] = lambda: None, after: int = 3) -> None:
+        """Build, and do something after so many tasks."""
+        acting = after_tasks(lambda task: act() if task == after else None)
+
+        def on_progress(progress: Any) -> None:
+            self.notes.append(progress.note)
+            acting(progress)
+
+        crew = lambda: DaskCrew(self.cluster.address)  # noqa: E731
+        build_store(SMALL, self.store, scratch=str(self.scratch), crew=crew, on_progress=on_progress)
+
+    def require_right(self) -> None:
+        """The store is right, and nothing else is left."""
+        assert self.store.read_bytes() == self._right
+        assert list(self.scratch.iterdir()) == []
+
+    def resume(self) -> None:
+        """Repair the cluster, and let the same command go on."""
+        self.cluster.repair()
+        self.build()
+        assert any("resuming" in note for note in self.notes)
+        self.require_right()
 
 
 @pytest.fixture
-def certificates(tmp_path: Path) -> Callable[[str], dict[str, str]]:
-    """Make an authority with a key of its own, and return what dask's settings are for it."""
+def trial(processes: Cluster, tmp_path: Path) -> Trial:
+    """A scheduler and two slow workers for one test to harm."""
+    processes.repair()
+    return Trial(processes, tmp_path)
 
-    def made(name: str) -> dict[str, str]:
-        folder = tmp_path / "certificates"
-        folder.mkdir(exist_ok=True)
-        key, certificate = folder / f"{name}.key", folder / f"{name}.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
-             "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{HOST}"],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        tls = "DASK_DISTRIBUTED__COMM__TLS__"
-        env = {f"{tls}CA_FILE": str(certificate)}
-        for role in ("SCHEDULER", "WORKER", "CLIENT"):
-            env |= {f"{tls}{role}__CERT": str(certificate), f"{tls}{role}__KEY": str(key)}
-        return env
 
-    return made
+@pytest.mark.slow
+def test_workers_that_are_killed_cost_nothing_but_time(trial: Trial) -> None:
+    trial.build(lambda: trial.cluster.kill(trial.cluster.workers[0]))
+    trial.require_right()
+
+
+@pytest.mark.slow
+def test_a_build_whose_workers_were_all_killed_goes_on_with_new_ones(trial: Trial) -> None:
+    def replace() -> None:
+        for worker in list(trial.cluster.workers):
+            trial.cluster.kill(worker)
+        trial.cluster.repair()
+
+    trial.build(replace)
+    trial.require_right()
+
+
+@pytest.mark.slow
+def test_without_its_scheduler_a_build_ends_in_one_line_and_is_resumed_with_the_next(trial: Trial) -> None:
+    with pytest.raises(ScratchError, match="the same command resumes"):
+        trial.build(lambda: trial.cluster.kill(trial.cluster.scheduler))
+    trial.resume()
+
+
+@pytest.mark.slow
+def test_a_client_that_is_killed_is_followed_by_one_that_resumes(trial: Trial, tmp_path: Path) -> None:
+    where = ["--store", trial.store, "--scratch", trial.scratch, "--cluster", trial.cluster.address]
+    begun = Build(tmp_path / "log", "--game", SMALL.name, *where)
+    until(lambda: begun.process.poll() is not None or len(list(trial.scratch.glob("*/*.done"))) > 2)
+    begun.process.kill()
+    begun.process.wait()
+    trial.resume()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("late", [0.5, 30.0])
+def test_a_worker_that_stops_is_not_waited_for_by_build_or_scheduler(
+    late: float, trial: Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solver.proof.crew.LATE_SECONDS", late)
+    monkeypatch.setattr("solver.proof.crew._LOOK_SECONDS", 0.1)
+    stopped = trial.cluster.workers[0]
+    try:
+        trial.build(lambda: stopped.send_signal(signal.SIGSTOP))
+        trial.require_right()
+    finally:
+        stopped.send_signal(signal.SIGCONT)  # what it does now is for nobody
+    trial.require_right()
+    trial.cluster.kill(stopped)
+
+
+@pytest.mark.slow
+def test_a_process_of_another_version_that_joins_is_refused_and_so_is_the_next_build(
+    trial: Trial,
+) -> None:
+    joined: list[Any] = []
+
+    def replace() -> None:
+        trial.cluster.kill(trial.cluster.workers[0])
+        joined.append(trial.cluster.add_worker(env={"VERSION": "0123"}))
+
+    for act in (replace, silent):
+        with pytest.raises(OtherVersion, match=r"has another version of ttt4 .*: install the same on all"):
+            trial.build(act)  # type: ignore[arg-type]
+    trial.cluster.kill(joined[0])
+    trial.resume()
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_store_byte_by_byte_to_the_command(
+    processes: Cluster, tmp_path: Path, store4: Path
+) -> None:
+    processes.repair()
+    where = ["--store", tmp_path / "s", "--cluster", processes.address]
+    build = Build(tmp_path / "log", "--game", "4,4,4", *where)
+    assert build.end() == 0
+    assert (tmp_path / "s").read_bytes() == store4.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "s"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("address", ["tls://127.0.0.1:1", "tcp://127.0.0.1:8786/x y", "nobody", "silent"])
+def test_where_no_scheduler_listens_it_is_said_in_one_line(
+    address: str, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 0.5)
+    with socket.socket() as silent:
+        silent.bind((HOST, 0))
+        silent.listen()
+        ports = {"nobody": free_port(), "silent": silent.getsockname()[1]}
+        said = one_line(run, tmp_path, f"tcp://{HOST}:{ports[address]}" if address in ports else address)
+    assert address not in ports or "no dask scheduler answers" in said
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificates")
 @pytest.mark.slow
 def test_over_tls_a_build_is_the_same_and_without_the_certificate_nobody_answers(
-    certificates: Any, tmp_path: Path, store4: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, others = certificates("ours"), certificates("others")
-    with cluster(tmp_path / "cluster", protocol="tls", env=ours) as found:
-        arguments = ["--game", "4,4,4", "--store", tmp_path / "s", "--cluster", found.address]
-        for env in ({}, others):
-            begun = time.monotonic()
-            build = Build(tmp_path / "log", *arguments, env=env)
-            assert build.end() == 1
-            assert time.monotonic() - begun < 20
-            assert not (tmp_path / "s").exists()
-        build = Build(tmp_path / "log", *arguments, env=ours)
-        assert build.end() == 0
-        assert digest_of(tmp_path / "s") == digest_of(store4)
-        assert not (tmp_path / "s.partial").exists()
+    import dask
+    from distributed import LocalCluster, Security
+
+    def security(name: str) -> dict[str, Any]:
+        """Make an authority with a key of its own, and return what dask's settings are for it."""
+        key, certificate = (str(tmp_path / f"{name}.{suffix}") for suffix in ("key", "pem"))
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
+             "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{HOST}"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        tls = "distributed.comm.tls"
+        files = {f"{tls}.{role}": {"cert": certificate, "key": key} for role in ("scheduler", "worker", "client")}
+        return {f"{tls}.ca-file": certificate} | files
+
+    ours, others = security("ours"), security("others")
+    build_store(SMALL, tmp_path / "right")
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tls://", "host": HOST}
+    monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 0.5)
+    with dask.config.set(ours):
+        found = LocalCluster(dashboard_address=None, security=Security(), **options)
+    with found:
+        for settings in ({}, others):
+            with dask.config.set(settings), pytest.raises(ScratchError, match="certificates"):
+                DaskCrew(found.scheduler_address)
+        monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 10.0)
+        with dask.config.set(ours):
+            build_store(SMALL, tmp_path / "s", crew=lambda: DaskCrew(found.scheduler_address))
+    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()

@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("fsspec")
 
 import fsspec
-from clusters import HOST, Build, cluster, damage, digest_of, free_port
+from clusters import HOST, Build, after_tasks, cluster, damage, digest_of, free_port, refusal, undisturbed
 from fsspec.spec import AbstractFileSystem
 from stand_in import GAME, use_stand_in
 
@@ -27,7 +27,6 @@ from solver.errors import ScratchError, Ttt4Error
 from solver.games.notation import parse_game
 from solver.proof.build import build_store
 from solver.proof.plan import Holder
-from solver.proof.progress import Progress
 from solver.scratch.folder import Folder, LocalFolder, MemoryFolder, file_name, folder_at
 from solver.scratch.remote import RemoteFolder
 
@@ -370,33 +369,10 @@ def test_what_an_object_store_raises_is_an_error_of_the_system_in_one_short_text
             call()
 
 
-@pytest.fixture(scope="module")
-def right(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The store of a build of the stand-in that nobody disturbs."""
-    path = tmp_path_factory.mktemp("right") / "s"
-    with pytest.MonkeyPatch.context() as patch:
-        use_stand_in(patch)
-        build_store(GAME, path)
-    return path.read_bytes()
-
-
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let builds solve GAME with the stand-in."""
     use_stand_in(monkeypatch)
-
-
-def solving(act: Callable[[int], object]) -> Callable[[Progress], None]:
-    """What calls a function with the number of each task as soon as it is done."""
-    count = 0
-
-    def on_progress(progress: Progress) -> None:
-        nonlocal count
-        if progress.phase == "solving" and progress.done:
-            count += 1
-            act(count)
-
-    return on_progress
 
 
 def harm(scratch: Scratch, name: str, how: str, rng: random.Random) -> None:
@@ -410,7 +386,7 @@ def test_threads_with_an_object_store_give_the_same_store_and_leave_nothing_ther
     scratch: Scratch, holder: Holder, tmp_path: Path
 ) -> None:
     kinds: set[str] = set()
-    kept = solving(lambda _: kinds.update(name.rpartition(".")[2] for name in scratch.names()))
+    kept = after_tasks(lambda _: kinds.update(name.rpartition(".")[2] for name in scratch.names()))
     build_store(parse_game("3,4,3"), tmp_path / "right", jobs=2)
     build_store(parse_game("3,4,3"), tmp_path / "s", jobs=2, scratch=scratch.url, holder=holder, on_progress=kept)
     assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
@@ -442,7 +418,7 @@ def test_workers_with_an_object_store_give_the_same_store_and_leave_nothing_ther
     indirect=ONE,
 )
 def test_an_interrupted_build_goes_on_in_the_object_store_whatever_was_damaged_there(
-    scratch: Scratch, how: str, tmp_path: Path, right: bytes
+    scratch: Scratch, how: str, tmp_path: Path
 ) -> None:
     rng, path = random.Random(3), tmp_path / "s"
     last = rng.randrange(4, 14)
@@ -452,7 +428,7 @@ def test_an_interrupted_build_goes_on_in_the_object_store_whatever_was_damaged_t
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build_store(GAME, path, scratch=scratch.url, holder=Holder.FILES, on_progress=solving(interrupt))
+        build_store(GAME, path, scratch=scratch.url, holder=Holder.FILES, on_progress=after_tasks(interrupt))
     kept = scratch.names()
     assert any(name.endswith(".done") for name in kept)
     harmed = [name for name in kept if how != "left" and not name.endswith("/begin") and rng.random() < 0.3]
@@ -464,7 +440,7 @@ def test_an_interrupted_build_goes_on_in_the_object_store_whatever_was_damaged_t
         GAME, path, jobs=2, scratch=scratch.url, holder=Holder.FILES, on_progress=lambda each: notes.append(each.note)
     )
     assert any("resuming" in note for note in notes)
-    assert path.read_bytes() == right
+    assert path.read_bytes() == undisturbed()
     assert scratch.names() == []
     assert list(tmp_path.iterdir()) == [path]
 
@@ -474,7 +450,7 @@ def test_an_interrupted_build_goes_on_in_the_object_store_whatever_was_damaged_t
     ("scratch", "how"), [*(("in memory", how) for how in ("flipped", "cut", "removed")), on_s3("removed")], indirect=ONE
 )
 def test_pages_in_an_object_store_that_are_damaged_during_a_build_are_made_again(
-    scratch: Scratch, how: str, tmp_path: Path, right: bytes
+    scratch: Scratch, how: str, tmp_path: Path
 ) -> None:
     rng, harmed = random.Random(4), []
 
@@ -484,23 +460,23 @@ def test_pages_in_an_object_store_that_are_damaged_during_a_build_are_made_again
             harmed.append(rng.choice(pages))
             harm(scratch, harmed[-1], how, rng)
 
-    build_store(GAME, tmp_path / "s", scratch=scratch.url, holder=Holder.FILES, on_progress=solving(harm_one))
+    build_store(GAME, tmp_path / "s", scratch=scratch.url, holder=Holder.FILES, on_progress=after_tasks(harm_one))
     assert harmed
-    assert (tmp_path / "s").read_bytes() == right
+    assert (tmp_path / "s").read_bytes() == undisturbed()
     assert scratch.names() == []
 
 
 @pytest.mark.usefixtures("stand_in")
 @pytest.mark.parametrize("begins", [1, 9, 15])
 def test_a_build_ends_the_same_when_another_uses_up_what_it_has_in_the_object_store(
-    begins: int, in_memory: InMemory, tmp_path: Path, right: bytes
+    begins: int, in_memory: InMemory, tmp_path: Path
 ) -> None:
     def begin(task: int) -> None:
         if task == begins:
             build_store(GAME, tmp_path / "second", scratch=in_memory.url, holder=Holder.FILES)
 
-    build_store(GAME, tmp_path / "s", scratch=in_memory.url, holder=Holder.FILES, on_progress=solving(begin))
-    assert (tmp_path / "s").read_bytes() == (tmp_path / "second").read_bytes() == right
+    build_store(GAME, tmp_path / "s", scratch=in_memory.url, holder=Holder.FILES, on_progress=after_tasks(begin))
+    assert (tmp_path / "s").read_bytes() == (tmp_path / "second").read_bytes() == undisturbed()
     assert in_memory.names() == []
 
 
@@ -526,10 +502,8 @@ def test_a_bucket_that_does_not_exist_is_refused_in_one_line_and_not_made(
     objects: ObjectStore, tmp_path: Path, run: Any
 ) -> None:
     ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--scratch", "s3://nobody-has-this/ttt4")
-    (line,) = [line for line in ran.err.splitlines() if not line.endswith("...")]
-    assert (ran.code, ran.out) == (1, "")
-    assert "nobody-has-this" in line
-    assert "bucket does not exist" in line
+    assert "nobody-has-this" in refusal(ran)
+    assert "bucket does not exist" in refusal(ran)
     assert [each["Name"] for each in objects.client.list_buckets()["Buckets"]] == [BUCKET]
 
 
@@ -539,9 +513,7 @@ def test_an_object_store_that_is_down_is_said_in_one_line(scratch: Scratch, tmp_
         ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s", "--scratch", scratch.url)
     finally:
         scratch.start()
-    (line,) = [line for line in ran.err.splitlines() if not line.endswith("...")]
-    assert (ran.code, ran.out) == (1, "")
-    assert line.startswith(f"Error: cannot use scratch '{scratch.url}/3x3x3.ttt4.partial': ")
+    assert refusal(ran).startswith(f"Error: cannot use scratch '{scratch.url}/3x3x3.ttt4.partial': ")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -550,7 +522,7 @@ def test_an_object_store_that_is_down_is_said_in_one_line(scratch: Scratch, tmp_
     ("scratch", "after"), [*(("in memory", after) for after in (1, 6, 14)), on_s3(6)], indirect=ONE
 )
 def test_a_build_whose_object_store_goes_down_ends_in_one_line_and_is_resumed(
-    scratch: Scratch, after: int, tmp_path: Path, right: bytes
+    scratch: Scratch, after: int, tmp_path: Path
 ) -> None:
     def stop(task: int) -> None:
         if task == after:
@@ -558,7 +530,7 @@ def test_a_build_whose_object_store_goes_down_ends_in_one_line_and_is_resumed(
 
     try:
         with pytest.raises(ScratchError, match="cannot use scratch"):
-            build_store(GAME, tmp_path / "s", scratch=scratch.url, holder=Holder.FILES, on_progress=solving(stop))
+            build_store(GAME, tmp_path / "s", scratch=scratch.url, holder=Holder.FILES, on_progress=after_tasks(stop))
     finally:
         scratch.start()
     notes: list[str] = []
@@ -566,7 +538,7 @@ def test_a_build_whose_object_store_goes_down_ends_in_one_line_and_is_resumed(
         GAME, tmp_path / "s", scratch=scratch.url, holder=Holder.FILES, on_progress=lambda each: notes.append(each.note)
     )
     assert any("resuming" in note for note in notes)
-    assert (tmp_path / "s").read_bytes() == right
+    assert (tmp_path / "s").read_bytes() == undisturbed()
     assert scratch.names() == []
 
 
