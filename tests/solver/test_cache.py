@@ -1,15 +1,19 @@
 """The kernel cache: which changes of the sources make it compile again."""
 
+import fcntl
 import os
 import subprocess
 import sys
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from time import sleep
 
 import pytest
 
+from solver.kernels import cache
 from solver.kernels.cache import source_digest
+from solver.kernels.loading import Loader
 
 FILES = ["kernel.py", "inner/__init__.py", "inner/kernel.py", "inner/most/kernel.py"]
 
@@ -42,35 +46,47 @@ def test_only_python_files_count(package: Path) -> None:
     assert source_digest(package) == before
 
 
-def run_kernels(cache: Path, program: str = "import solver.sweep.halves", **env: str) -> None:
-    code = f"import sys; sys.path.insert(0, {str(cache.parent)!r}); {program}"
-    subprocess.run([sys.executable, "-c", code], env={**os.environ, "NUMBA_CACHE_DIR": str(cache)} | env, check=True)
+def run_kernels(folder: Path, **env: str) -> None:
+    program = [sys.executable, "-c", "import solver.sweep.halves"]
+    subprocess.run(program, env={**os.environ, "NUMBA_CACHE_DIR": str(folder)} | env, check=True)
 
 
-def test_the_kernels_of_others_in_the_same_cache_are_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "search").mkdir()
-    (tmp_path / "search" / "theirs.py").write_text(
-        "import numba\n\n@numba.njit('int64(int64)', cache=True)\ndef _collect(x):\n    return x\n"
-    )
-    cache = tmp_path / "cache"
-    run_kernels(cache, "import search.theirs")
-    theirs = {file: file.read_bytes() for file in cache.rglob("*theirs*")}
-    assert theirs
-    run_kernels(cache)
-    assert {file: file.read_bytes() for file in cache.rglob("*theirs*")} == theirs
+def test_only_the_files_of_a_damaged_kernel_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "CACHE", tmp_path)
+    monkeypatch.setattr(cache, "KEEP", True)
+    for folder in ("search_1a", "search_2b", "research_1a"):
+        (tmp_path / folder).mkdir()
+        for name in (
+            "ours.find-7.py311.nbi",
+            "ours.find-7.py311.1.nbc",
+            "ours.find-70.py311.nbi",
+            "theirs.find-7.py311.nbi",
+        ):
+            (tmp_path / folder / name).write_text(name)
+    every = {file for file in tmp_path.rglob("*") if file.is_file()}
+    ours = {file for file in every if file.name.startswith("ours.find-7.") and file.parent.name.startswith("search")}
+    cache.write_sums("search/ours.find-7", {})
+    assert {file.with_name(f"{file.name}.sum") for file in ours} | every == {
+        file for file in tmp_path.rglob("*") if file.is_file()
+    }
+    assert cache.forget_damaged("search/ours.find-7").keys() == ours
+    next(iter(ours)).write_text("damaged")
+    assert cache.forget_damaged("search/ours.find-7") == {}
+    assert {file for file in tmp_path.rglob("*") if file.is_file()} == every - ours
 
 
 @pytest.mark.slow
 def test_two_kinds_of_processors_with_one_home_compile_once_each(tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
+    folder = tmp_path / "cache"
     for name in ("generic", "x86-64-v2") * 2:
-        run_kernels(cache, NUMBA_CPU_NAME=name)
-    before = {file: file.stat().st_mtime_ns for file in cache.rglob("*.nb?")}
+        run_kernels(folder, NUMBA_CPU_NAME=name)
+    before = {file: file.stat().st_mtime_ns for file in folder.rglob("*.nb?")}
     for name in ("generic", "x86-64-v2") * 2:
-        run_kernels(cache, NUMBA_CPU_NAME=name)
-    assert {file: file.stat().st_mtime_ns for file in cache.rglob("*.nb?")} == before
+        run_kernels(folder, NUMBA_CPU_NAME=name)
+    assert {file: file.stat().st_mtime_ns for file in folder.rglob("*.nb?")} == before
 
 
+@pytest.mark.slow
 def test_of_processes_that_need_the_engine_at_once_one_compiles_and_the_others_wait(tmp_path: Path) -> None:
     """Also if the one that has started it is gone: the compiler keeps the lock."""
     code = (
@@ -92,9 +108,42 @@ def test_of_processes_that_need_the_engine_at_once_one_compiles_and_the_others_w
     assert most == 1
 
 
-def compiles(process: Path, cache: Path) -> bool:
+def compiles(process: Path, folder: Path) -> bool:
     """Whether a process compiles the engine into a cache."""
     with suppress(OSError):  # it has ended
-        here = f"NUMBA_CACHE_DIR={cache}".encode() in (process / "environ").read_bytes().split(b"\0")
+        here = f"NUMBA_CACHE_DIR={folder}".encode() in (process / "environ").read_bytes().split(b"\0")
         return here and b"import solver.engine.engine" in (process / "cmdline").read_bytes()
     return False
+
+
+def test_of_those_that_need_compiled_code_at_once_one_compiles_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiling process has the lock until it ends, so the others wait, and find what it has compiled."""
+
+    class Loading(Loader):
+        kernel, module = "engine/one.one", "time"
+
+        def make(self) -> str:
+            return "compiled"
+
+    started: list[list[str]] = []
+
+    class Compiler:
+        def __init__(self, command: list[str], *, pass_fds: tuple[int, ...], **options: object) -> None:
+            started.append(command)
+            assert os.path.samestat(os.fstat(pass_fds[0]), os.stat(tmp_path / "time.lock"))
+
+        def wait(self) -> None:
+            with (tmp_path / "time.lock").open() as other, pytest.raises(BlockingIOError):
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            (tmp_path / "engine_1").mkdir()
+            (tmp_path / "engine_1" / "one.one-1.nbi").write_text("")
+
+    monkeypatch.setattr(cache, "CACHE", tmp_path)
+    monkeypatch.setattr(cache, "KEEP", True)
+    monkeypatch.setattr(subprocess, "Popen", Compiler)
+    all_of_them = [Loading(may_compile=True) for _ in range(3)]
+    assert [each.compiled(inf) for each in all_of_them] == ["compiled"] * 3
+    assert started == [[sys.executable, "-P", "-c", "import time"]]
+    assert Loading(may_compile=False).compiled(inf) is None

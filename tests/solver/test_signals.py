@@ -4,11 +4,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import pytest
 
+from solver.cli.background import in_background
+from solver.cli.main import main
 from solver.cli.signals import Terminated, interruptible
 
 BIN = Path(sys.executable).parent
@@ -56,9 +61,13 @@ def right(code: int, err: str, number: signal.Signals) -> bool:
     return code == 128 + number and talk == [LINES[number]]
 
 
-@pytest.mark.parametrize("number", LINES)
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("moments", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("name", "number", "moments"),
+    [
+        ("query", signal.SIGINT, 1), ("play", signal.SIGTERM, 1), ("build", signal.SIGINT, 1),
+        *(pytest.param(name, number, 8, marks=pytest.mark.slow) for name in COMMANDS for number in LINES),
+    ],
+)  # fmt: skip
 def test_a_signal_in_the_first_300_ms_ends_a_command_in_one_line(
     name: str, number: signal.Signals, moments: int, tmp_path: Path
 ) -> None:
@@ -142,10 +151,29 @@ def test_a_program_that_calls_a_command_keeps_its_own_handlers() -> None:
     assert issubclass(Terminated, KeyboardInterrupt)
 
 
-@pytest.mark.parametrize("number", LINES)
-def test_a_signal_ends_a_search_for_a_proof_in_the_middle_of_compiled_code(
-    number: signal.Signals, tmp_path: Path
-) -> None:
-    began = monotonic()
-    assert right(*ended(["ttt4-solve", "prove", "--game", "8,8,5", "--time", "600"], number, 4.0, tmp_path), number)
+@pytest.mark.slow
+def test_a_signal_ends_a_search_for_a_proof_in_the_middle_of_compiled_code(tmp_path: Path) -> None:
+    command, began = ["ttt4-solve", "prove", "--game", "8,8,5", "--time", "600"], monotonic()
+    assert right(*ended(command, signal.SIGTERM, 4.0, tmp_path), signal.SIGTERM)
     assert monotonic() - began < 60
+
+
+def test_a_signal_ends_long_work_that_runs_in_the_background_at_once() -> None:
+    never = threading.Event()
+    with pytest.raises(KeyboardInterrupt):
+        in_background(never.wait, lambda: os.kill(os.getpid(), signal.SIGINT))
+    never.set()
+    assert in_background(lambda: 7, lambda: None) == 7
+    with pytest.raises(ZeroDivisionError):
+        in_background(lambda: 1 // 0, lambda: None)
+
+
+def test_the_search_for_a_proof_runs_in_the_background(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code does not return for signals."""
+
+    def background(work: Callable[[], Any], tell: Callable[[], None]) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("solver.cli.main.in_background", background)
+    ran = run(main, "prove", "--game", "8,8,5", "--time", "600")
+    assert (ran.code, ran.err.splitlines()[-1]) == (130, "Interrupted.")
