@@ -164,11 +164,24 @@ def test_levels_are_of_line_rules_with_either_side_first() -> None:
         assert player.choose(rules.start()) in range(49)
 
 
+@pytest.mark.slow
 def test_with_a_store_a_board_of_28_cells_has_the_players_of_smaller_ones(
     store28: tuple[Game, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, path = store28
-    rules = find_game(str(path.with_name("queens4x7.toml")))
+    check_players_with_and_without(path, str(path.with_name("queens4x7.toml")), tmp_path, monkeypatch)
+
+
+def test_with_a_store_a_board_too_large_to_settle_has_the_players_of_smaller_ones(
+    store3: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on 28 cells, only sooner."""
+    monkeypatch.setattr(Game, "settled_cells", 8)
+    check_players_with_and_without(store3, "3,3,3", tmp_path, monkeypatch)
+
+
+def check_players_with_and_without(path: Path, game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = find_game(game)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TTT4_STORE", str(path))
     for store in (str(path), None):
@@ -182,7 +195,7 @@ def test_with_a_store_a_board_of_28_cells_has_the_players_of_smaller_ones(
             met = meet(roster, ("oracle:9", "random"), 4, swap=True, seed=1)
             assert not met.first.forfeits + met.second.forfeits
             played = Match(rules)
-            for cell in (0, 1, 9):
+            for cell in (0, 1, 8):
                 played.play(played.to_move or "", cell)
             review = review_match(roster.oracle(), played)
             assert (review.exact, review.solvable) == (True, True)

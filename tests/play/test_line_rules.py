@@ -4,7 +4,7 @@ from typing import Any
 
 import naive
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matches import EXCHANGED, NIM, match_of, plays, rules_of
 
@@ -60,6 +60,7 @@ def test_a_board_is_read_as_it_is_written(play: tuple[str, list[int]], first: st
 
 @pytest.mark.parametrize("first", "XO")
 @pytest.mark.parametrize("name", ["3,3,3", "3,3,3,misere"])
+@settings(max_examples=40)
 @given(data=st.data())
 def test_only_a_board_that_a_game_reaches_without_ending_can_be_set_up(
     name: str, first: str, data: st.DataObject
@@ -98,6 +99,7 @@ def test_a_finished_or_impossible_board_is_refused_with_the_reason(rules: Any, b
     assert message in str(refusal.value)
 
 
+@settings(max_examples=30)
 @given(st.data())
 def test_five_in_a_row_are_seen_on_a_large_board(data: st.DataObject) -> None:
     rules = rules_of(data.draw(st.sampled_from(LARGE)))

@@ -3,11 +3,10 @@
 import datetime
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 
 import naive
@@ -62,10 +61,10 @@ def oracle_of(store3: Path, store4: Path) -> OracleOf:
 
 @pytest.fixture(scope="module")
 def puzzles_of(oracle_of: OracleOf) -> PuzzlesOf:
-    """Eight puzzles of a game, half of them won."""
+    """Six puzzles of a game, half of them won."""
 
     def puzzles(name: str) -> list[Puzzle]:
-        kinds = product("abcd", ["win", "draw"])
+        kinds = product("abc", ["win", "draw"])
         return [make_puzzle(oracle_of(name), seed, outcome=outcome) for seed, outcome in kinds]
 
     return cache(puzzles)
@@ -175,13 +174,13 @@ def test_the_goal_says_who_moves_and_how_soon_a_win_comes(oracle_of: OracleOf) -
 
 
 def test_most_seeds_on_4x4_give_a_won_position_and_many_differ(oracle_of: OracleOf) -> None:
-    many = [make_puzzle(oracle_of("4,4,4"), str(number)) for number in range(12)]
-    assert sum(puzzle.outcome == "win" for puzzle in many) > 6
+    many = [make_puzzle(oracle_of("4,4,4"), str(number)) for number in range(8)]
+    assert sum(puzzle.outcome == "win" for puzzle in many) > 4
     assert len({puzzle.stars for puzzle in many}) >= 3
-    assert len({puzzle.board for puzzle in many}) >= 11
+    assert len({puzzle.board for puzzle in many}) >= 7
 
 
-@pytest.mark.parametrize("name", ["3,3,3", "4,4,4"])
+@pytest.mark.parametrize("name", ["3,3,3", pytest.param("4,4,4", marks=pytest.mark.slow)])
 def test_a_seed_gives_the_same_puzzle_from_a_store_and_from_a_live_search(name: str, oracle_of: OracleOf) -> None:
     stored = make_puzzle(oracle_of(name), "a")
     assert make_puzzle(Oracle(name, live=True, seconds=60), "a") == stored
@@ -203,22 +202,27 @@ def test_the_seed_of_a_day_is_its_date(oracle_of: OracleOf) -> None:
     assert daily_puzzle(oracle, day) != daily_puzzle(oracle, datetime.date(2026, 11, 20))
 
 
-def test_a_game_without_puzzles_is_refused_with_what_was_looked_for(oracle_of: OracleOf) -> None:
-    with pytest.raises(NoPuzzle, match=r"^no puzzle in 60,000 positions of game 'fano': choose another game$") as none:
+def test_a_game_without_puzzles_is_refused_with_what_was_looked_for(
+    oracle_of: OracleOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("play.puzzles.MOST_LOOKS", 2_000)
+    with pytest.raises(NoPuzzle, match=r"^no puzzle in 2,000 positions of game 'fano': choose another game$") as none:
         make_puzzle(oracle_of("fano"), "a")
     assert (none.value.kind, none.value.exit_code) == ("no-puzzle", 1)
     with pytest.raises(NoPuzzle, match=r"^no draw puzzle of difficulty 5 in .* of game '3,3,3': try another seed, "):
         make_puzzle(oracle_of("3,3,3"), "a", outcome="draw", stars=5)
 
 
-def test_a_board_of_28_cells_has_puzzles_where_it_has_a_store(store28: tuple[Game, Path]) -> None:
-    game, path = store28
-    with Oracle(game, path) as oracle:
+def test_a_board_too_large_for_a_live_search_has_puzzles_where_it_has_a_store(
+    store3: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Game, "settled_cells", 8)
+    with Oracle("3,3,3", store3) as oracle:
         puzzle = make_puzzle(oracle, "a")
         known = oracle.analysis(puzzle.board)
         assert (known.exact, known.outcome) == (True, puzzle.outcome)
-    with pytest.raises(GameError, match="28 cells: puzzles of more than 27 cells need a store"):
-        make_puzzle(Oracle(game, live=True), "a")
+    with pytest.raises(GameError, match="9 cells: puzzles of more than 8 cells need a store"):
+        make_puzzle(Oracle("3,3,3", live=True), "a")
 
 
 def test_a_board_too_large_to_be_settled_has_no_puzzles() -> None:
@@ -236,16 +240,17 @@ class Hurried(Oracle):
 
 def test_a_puzzle_is_made_only_of_a_position_that_was_settled(store4: Path) -> None:
     with Hurried("4,4,4", store4) as oracle:
-        assert {make_puzzle(oracle, seed).board.count(".") for seed in "abcdefghijkl"} <= {3, 4, 5, 6}
+        assert {make_puzzle(oracle, seed).board.count(".") for seed in "abcdef"} <= {3, 4, 5, 6}
 
 
-def test_a_live_search_looks_no_longer_than_for_ten_answers() -> None:
+def test_a_live_search_looks_no_longer_than_for_ten_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoPuzzle, match=r"^no win puzzle in 1 position of game '4,4,4': allow the search more time$"):
         make_puzzle(Oracle("4,4,4", live=True, seconds=0), "a", outcome="win")
-    begun = time.monotonic()
+    clock = count(0.0, 0.05)
+    monkeypatch.setattr("play.puzzles.monotonic", lambda: next(clock))
     with suppress(NoPuzzle):
-        make_puzzle(Oracle("5,5,5", live=True, seconds=0.02), "a")
-    assert time.monotonic() - begun < 2
+        make_puzzle(Oracle("5,5,5", live=True, seconds=0.01), "a")
+    assert next(clock) <= 0.2
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -16,8 +16,8 @@ from solver.games.duel import Duel, DuelPosition
 from solver.kinds import kind_of
 from solver.proof.build import build_store
 
-TWIN = naive.Duel(3, 4)
-GAME = Duel(3, 4)
+TWIN = naive.Duel(3, 3)
+GAME = Duel(3, 3)
 
 Chances = Callable[[str], dict[int, float]]
 
@@ -81,7 +81,7 @@ def boards(least: int, most: int, count: int) -> list[str]:
 KNOWN: dict[str, Callable[[str], bool]] = {
     "all": lambda board: True,
     "emptier": lambda board: board.count(".") >= 3,
-    "some": lambda board: board.count(".") >= 5 or random.Random(board).random() < 0.5,
+    "some": lambda board: board.count(".") >= 4 or random.Random(board).random() < 0.5,
 }
 """Of which positions the scores of the moves are known."""
 
@@ -92,7 +92,7 @@ def test_the_chosen_moves_are_the_best_that_promise_most(replies: int, which: st
     known = KNOWN[which]
 
     several = 0
-    for board in boards(5, 7, 60):
+    for board in boards(4, 6, 40):
         traps = Traps(TwinScores(known), lambda position: lot(board_of(position)))
         scores, side = scores_of(board), naive.turn(board)
         best = [cell for cell in scores if scores[cell] == max(scores.values())]
@@ -110,7 +110,7 @@ def test_what_was_looked_at_for_few_replies_is_looked_at_anew_for_more() -> None
         return Traps(TwinScores(lambda board: True), lambda position: lot(board_of(position)))
 
     differing = 0
-    for board in boards(6, 8, 60):
+    for board in boards(5, 7, 40):
         traps, expected = fresh(), [fresh().best(at(board), replies) for replies in (1, 2, 3)]
         assert [traps.best(at(board), replies) for replies in (1, 2, 3)] == expected
         differing += expected[0] != expected[2]
@@ -133,8 +133,8 @@ def test_who_wins_makes_any_best_move_and_who_knows_nothing_is_told_none() -> No
 
 
 def test_a_store_s_scores_are_the_twin_s_and_need_no_search(tmp_path: Path) -> None:
-    build_store(GAME, tmp_path / "3x4", jobs=2)
-    with Oracle(GAME, tmp_path / "3x4") as oracle:
+    build_store(GAME, tmp_path / "3x3", jobs=2)
+    with Oracle(GAME, tmp_path / "3x3") as oracle:
         scores = StoredScores(oracle)
         for board in random.Random(3).sample(sorted(naive.duel_reachable(TWIN)), 200):
             if "." in board:
