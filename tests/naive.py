@@ -98,9 +98,9 @@ def mover(board: str) -> str:
 def completer(game: Game, board: str) -> str | None:
     """Who has a whole line."""
     for line in lines(game):
-        marks = {board[cell] for cell in line}
-        if marks == {"X"} or marks == {"O"}:
-            return marks.pop()
+        who = board[line[0]]
+        if who != "." and all(board[cell] == who for cell in line):
+            return who
     return None
 
 
@@ -124,7 +124,8 @@ def claim(board: str, cell: int) -> str:
 def children(game: Game, board: str) -> list[str]:
     if over(game, board):
         return []
-    return [claim(board, cell) for cell, mark in enumerate(board) if mark == "."]
+    side = mover(board)
+    return [board[:cell] + side + board[cell + 1 :] for cell, mark in enumerate(board) if mark == "."]
 
 
 def played(game: Game, cells: Iterable[int]) -> str:
@@ -140,11 +141,12 @@ def played(game: Game, cells: Iterable[int]) -> str:
 @cache
 def score(game: Game, board: str) -> int:
     """Minimax, for the side to move: cells + 1 - stones at the end for a win, negated for a loss, 0 for a draw."""
-    if over(game, board):
-        worth = game.cells + 1 - stones(board)
-        who = winner(game, board)
-        return 0 if who is None else worth if who == mover(board) else -worth
-    return max(-score(game, child) for child in children(game, board))
+    after = children(game, board)
+    if after:
+        return max(-score(game, child) for child in after)
+    worth = game.cells + 1 - stones(board)
+    who = winner(game, board)
+    return 0 if who is None else worth if who == mover(board) else -worth
 
 
 def by_ply(game: Game) -> Iterator[set[str]]:
@@ -432,6 +434,11 @@ def captures(duel: Duel, board: str, cell: int, side: str) -> list[int]:
 def placed(duel: Duel, board: str, cell: int, side: str) -> str:
     """The board after a side has placed a tile."""
     assert cell in placings(duel, board, side)
+    return covered(duel, board, cell, side)
+
+
+def covered(duel: Duel, board: str, cell: int, side: str) -> str:
+    """The board after a side has placed a tile where it may."""
     now = list(board)
     for changed in [cell, *captures(duel, board, cell, side)]:
         now[changed] = side
@@ -454,7 +461,7 @@ def margin(duel: Duel, board: str, side: str) -> int:
     """Minimax, for the side to move: its tiles less the other's on the full board."""
     if "." not in board:
         return board.count(side) - board.count(rival(side))
-    return max(-margin(duel, placed(duel, board, cell, side), rival(side)) for cell in placings(duel, board, side))
+    return max(-margin(duel, covered(duel, board, cell, side), rival(side)) for cell in placings(duel, board, side))
 
 
 def duel_layers(duel: Duel) -> Iterator[set[str]]:
@@ -463,7 +470,7 @@ def duel_layers(duel: Duel) -> Iterator[set[str]]:
     while now:
         yield now
         now = {
-            placed(duel, board, cell, turn(board))
+            covered(duel, board, cell, turn(board))
             for board in now
             if "." in board
             for cell in placings(duel, board, turn(board))
