@@ -64,8 +64,9 @@ def cut_short(begun: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw few positions for the entropy of n-tuple learners, which is what takes longest in short trainings."""
+    """Draw few positions for entropy and agreement, which are what takes longest in short trainings."""
     monkeypatch.setattr("play.lab.ntuple._ASKED", 100)
+    monkeypatch.setattr("play.lab.training._IMAGES", 50)
     monkeypatch.setattr("play.lab.sampling._AT_ONCE", 1_000)
 
 

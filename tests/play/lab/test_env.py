@@ -250,13 +250,9 @@ def test_in_the_duel_an_empty_cell_out_of_reach_is_illegal(rl: Any) -> None:
     assert both.observe("player_1")["action_mask"].tolist() == mask("duel,3,3", [1, 3])
 
 
-@pytest.mark.parametrize("end", ["no game", "over"])
-def test_a_step_without_a_game_asks_for_a_reset(end: str, rl: Any) -> None:
-    with rl.OpponentEnv("3,3,3", "random") as one:
-        if end == "over":
-            played(one, random.Random(1))
-        with pytest.raises(rl.ResetNeeded, match="call reset"):
-            one.step(0)
+def test_a_step_before_the_first_game_asks_for_a_reset(rl: Any) -> None:
+    with rl.OpponentEnv("3,3,3", "random") as one, pytest.raises(rl.ResetNeeded, match="call reset"):
+        one.step(0)
 
 
 @pytest.mark.parametrize(("name", "opponent"), OPPONENTS)

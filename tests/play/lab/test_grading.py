@@ -392,23 +392,12 @@ class NearlyRules(Wavering):
 
 
 @pytest.mark.usefixtures("few_games")
-def test_an_opponent_that_only_plays_perfectly_does_not_hide_what_a_player_gives_away() -> None:
+def test_a_noisy_player_gives_away_nearly_what_the_same_player_without_noise_does_to_somebody_who_knows_it() -> None:
     exact, noisy = grader("3,3,3").grade("rules"), grader("3,3,3").grade(NearlyRules, 100)
+    assert (exact.exact, noisy.exact) == (True, False)
     assert exact.value == {"X": 0.0, "O": -1.0}
-    assert noisy.value["O"] < -0.8
-    assert noisy.estimates["O"].opponent == "its exploiter"
-
-
-@pytest.mark.slow
-def test_a_noisy_player_gives_away_nearly_what_the_same_player_without_noise_does() -> None:
-    with Grader("4,4,4", live=True) as four:
-        exact = four.grade("rules", 100)
-        noisy = four.grade(NearlyRules, 100)
-    assert exact.exact
-    assert not noisy.exact
-    for side in "XO":
-        assert noisy.estimates[side].opponent == "its exploiter"
-        assert noisy.value[side] == pytest.approx(exact.value[side], abs=0.4)
+    assert noisy.value == pytest.approx(exact.value, abs=0.2)
+    assert noisy.estimates["O"].opponent == "its exploiter"  # perfect play would hide it
 
 
 class ClaimsSymmetry(FirstFreeMany):
@@ -460,7 +449,7 @@ def test_play_that_meets_too_many_positions_is_estimated(monkeypatch: pytest.Mon
 @pytest.fixture
 def larger() -> Grader:
     """A grader of a game of which nothing is known."""
-    return Grader("4,5,4", live=True, seconds=0.05)
+    return Grader("4,5,4", live=True, seconds=0.01)
 
 
 def test_a_deterministic_player_has_exact_values_in_games_with_too_many_positions(larger: Grader) -> None:

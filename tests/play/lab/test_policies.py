@@ -12,7 +12,7 @@ import pytest
 from lab import FirstFree, FirstFreeMany, Wavering, lowest, positions_of
 
 from play.lab.grading import Grader, grade
-from play.lab.policies import PolicyPlayer, Varies, policy_of
+from play.lab.policies import Drawn, Policy, PolicyPlayer, Varies, policy_of
 from play.match import Match
 from play.players.player import PlayerError
 from play.players.roster import Roster
@@ -333,6 +333,17 @@ def test_chances_may_miss_1_by_a_rounding_error(grader: Grader) -> None:
     assert found.exact
 
 
+class Asking(Policy):
+    """Makes the moves that it is given."""
+
+    def __init__(self, moves: Callable[[], list[int]]) -> None:
+        super().__init__(THREE.game, "asking")
+        self._moves = moves
+
+    def _asked(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+        return np.eye(9)[self._moves()]
+
+
 class WaveringMany(Wavering):
     def choose_many(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
         free = ~(x | o)[:, None] >> np.arange(9) & 1
@@ -345,6 +356,14 @@ def test_a_player_that_varies_has_no_policy_and_no_exploiter(player: Any, grader
         grader.policy(player).chances(*grader.asked_about(None))
     with pytest.raises(Varies):
         grader.exploiter(player)
+
+
+def test_moves_that_a_varying_player_made_but_once_are_left_out_if_there_are_others() -> None:
+    made = iter([[0, 0], [0, 1], [1, 2], [0, 3], [1, 4], [0, 5], [8, 6], [0, 7]])
+    policy = Drawn(Asking(lambda: next(made)), 8)
+    often, once = policy.chances(np.zeros(2, np.int64), np.zeros(2, np.int64))
+    assert often.tolist() == pytest.approx([5 / 7, 2 / 7, 0, 0, 0, 0, 0, 0, 0])
+    assert once.tolist() == [1 / 8] * 8 + [0]
 
 
 def test_two_equal_seeds_would_hide_that_a_player_varies(grader: Grader) -> None:
