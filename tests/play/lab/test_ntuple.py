@@ -7,7 +7,6 @@ import pytest
 
 from play.lab.ntuple import BYTES, TUPLES, NTuple
 from solver.arrays.positions import Positions
-from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.index.symmetry import image
 
@@ -37,10 +36,6 @@ def kept(ntuple: NTuple, positions: Positions) -> Kept:
     keeps = (chances * (results == best) * positions.legal).sum(axis=1)
     decisive = (positions.legal & (results != best)).any(axis=1)
     return Kept(*(float(np.average(keeps[of], weights=positions.orbit[of])) for of in (slice(None), decisive)))
-
-
-def result(game: Game, own: int, other: int, cell: int) -> int | None:
-    return game.result(own | 1 << cell, own | other | 1 << cell, cell)
 
 
 def weights(ntuple: NTuple) -> np.ndarray:
@@ -153,44 +148,17 @@ def test_it_learns_to_keep_the_result_of_small_games(game: str, episodes: int, s
     assert untaught.decisive < 0.8
 
 
-def test_it_beats_random_moves_from_either_side() -> None:
-    ntuple, rng = trained("3,3,3", 8000), np.random.default_rng(1)
-    lost = sum(loses(ntuple, parse_game("3,3,3"), side, rng) for side in (0, 1) for _ in range(100))
-    assert lost == 0
-
-
-def loses(ntuple: NTuple, game: Game, side: int, rng: np.random.Generator) -> bool:
-    """Play it on one side against random moves: whether it lost."""
-    own, other = 0, 0
-    for ply in range(game.cells):
-        if ply % 2 == side:
-            x, o = (other, own) if ply % 2 else (own, other)
-            chances = ntuple.chances(np.array([x]), np.array([o]))[0]
-        else:
-            chances = np.array([0.0 if (own | other) >> cell & 1 else 1.0 for cell in range(game.cells)])
-        cell = int(rng.choice(game.cells, p=chances / chances.sum()))
-        ended = result(game, own, other, cell)
-        if ended is not None:
-            return ended == (-1 if ply % 2 == side else 1)
-        own, other = other, own | 1 << cell
-    raise AssertionError("a game has to end")
-
-
 def test_arrays_that_do_not_fit_are_refused() -> None:
     ntuple = trained("3,3,3", 10)
     before = weights(ntuple)
-    for wrong in (
-        {},
-        {"weights": before[:-1]},
-        {"weights": before.astype(np.float64)},
-        trained("2,4,3", 10).arrays(),
-    ):
+    of_another_game = trained("2,4,3", 10).arrays()
+    for wrong in ({}, {"weights": before[:-1]}, {"weights": before.astype(np.float64)}, of_another_game):
         with pytest.raises(ValueError, match="weights"):
             ntuple.load(wrong)
     assert weights(ntuple).tobytes() == before.tobytes()
 
 
-@pytest.mark.parametrize("game", ["5,5,4", "3,9,3", pytest.param("affine4", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("game", ["5,5,4", "5,6,2", pytest.param("affine4", marks=pytest.mark.slow)])
 def test_large_games_are_learned_within_the_limits(game: str) -> None:
     ntuple = learner(game)
     assert ntuple.train(0, 20).games == 20

@@ -112,24 +112,18 @@ def test_it_learns_from_the_end_of_a_game_to_its_beginning() -> None:
 
 @settings(max_examples=30)
 @given(st.sampled_from(range(len(MODES))), st.lists(st.integers(0, 120), max_size=6))
-def test_portions_of_any_sizes_give_the_same_arrays(mode: int, portions: list[int]) -> None:
-    whole, parted = learner(**MODES[mode]), learner(**MODES[mode])
-    games, played = sum(portions), []
+def test_portions_of_any_sizes_give_the_same_arrays_with_what_was_learned_loaded_in_between(
+    mode: int, portions: list[int]
+) -> None:
+    whole, parted, played = learner(**MODES[mode]), learner(**MODES[mode]), []
     for start, count in zip(np.cumsum([0, *portions]).tolist(), portions, strict=False):
-        played.append(parted.train(start, count))
-    at_once = whole.train(0, games)
+        following = learner(**MODES[mode])
+        following.load({name: array.copy() for name, array in parted.arrays().items()})
+        played.append(following.train(start, count))
+        parted = following
+    at_once = whole.train(0, sum(portions))
     assert arrays(parted) == arrays(whole)
     assert tuple(map(sum, zip(*played, strict=True))) in (tuple(at_once), ())
-
-
-@pytest.mark.parametrize("mode", range(len(MODES)))
-def test_training_goes_on_with_what_was_loaded(mode: int) -> None:
-    whole, before, after = (learner(**MODES[mode]) for _ in range(3))
-    whole.train(0, 500)
-    before.train(0, 200)
-    after.load({name: array.copy() for name, array in before.arrays().items()})
-    after.train(200, 300)
-    assert arrays(after) == arrays(whole)
 
 
 @pytest.mark.parametrize("mode", range(len(MODES)))
