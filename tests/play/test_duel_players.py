@@ -1,4 +1,4 @@
-"""Players of the duel, and MCTS of any game: legal, reproducible, as strong as documented, and refused by others."""
+"""Players of the duel, and MCTS of any game: as strong as documented, and refused by other games."""
 
 import json
 import random
@@ -48,7 +48,7 @@ def roster_of() -> Iterator[Callable[[str], Roster]]:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(build_store(Duel(3, 4), tmp_path_factory.mktemp("duel") / "3x4", jobs=2).path)
+    return Path(build_store(Duel(2, 5), tmp_path_factory.mktemp("duel") / "2x5", jobs=2).path)
 
 
 def fresh(name: str) -> Roster:
@@ -170,15 +170,15 @@ def test_playouts_find_the_only_move_that_wins_a_duel(empty: range, compiled: bo
         assert player.choose(state(duel, board)) == winning, board
 
 
-@pytest.mark.parametrize("empty", [range(4, 7), pytest.param(range(8, 9), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("empty", [range(4, 7), pytest.param(range(7, 8), marks=pytest.mark.slow)])
 def test_the_compiled_playouts_agree_with_the_generic_ones_where_one_move_is_clearly_best(empty: range) -> None:
-    duel, rules, agreed, clear = naive.Duel(3, 4), find_game("duel,3,4"), 0, 0
+    duel, rules, agreed, clear = naive.Duel(2, 5), find_game("duel,2,5"), 0, 0
     for seed in range(40):
         board = drawn(duel, empty[seed % len(empty)], seed)
         generic = {MctsPlayer(rules, 300, random.Random(f"{seed} {i}")).choose(state(duel, board)) for i in range(3)}
         if len(generic) == 1:
             clear += 1
-            agreed += PlayoutPlayer(Duel(3, 4), 300, random.Random(seed)).choose(state(duel, board)) in generic
+            agreed += PlayoutPlayer(Duel(2, 5), 300, random.Random(seed)).choose(state(duel, board)) in generic
     assert clear > 10
     assert agreed > 0.8 * clear
 
@@ -225,8 +225,8 @@ def test_playouts_leave_a_multiple_of_four_in_nim(nim: Any) -> None:
 def test_the_best_searching_player_with_a_store_always_keeps_the_best_margin(
     side: str, rival: str, store: Path
 ) -> None:
-    duel = naive.Duel(3, 4)
-    with Roster(find_game("duel,3,4"), str(store)) as roster:
+    duel = naive.Duel(2, 5)
+    with Roster(find_game("duel,2,5"), str(store)) as roster:
         for seed in range(8):
             best, other = machine(roster, "search:10", seed), machine(roster, rival, f"{seed} other")
             board = duel.empty
@@ -240,7 +240,7 @@ def test_the_best_searching_player_with_a_store_always_keeps_the_best_margin(
 
 def test_the_best_searching_player_without_a_store_solves_a_small_board(roster_of: Callable[[str], Roster]) -> None:
     duel, player = naive.Duel(2, 5), machine(roster_of("duel,2,5"), "search:10", 3)
-    for seed in range(50):
+    for seed in range(20):
         board = drawn(duel, 1 + seed % 10, seed)
         scores = margins(duel, board)
         assert scores[player.choose(state(duel, board))] == max(scores.values()), board
@@ -258,8 +258,8 @@ def test_to_the_levels_of_the_oracle_a_draw_is_worth_more_than_a_loss_and_less_t
 
 
 def test_a_level_prefers_a_draw_to_a_loss_and_a_win_to_a_draw(store: Path) -> None:
-    duel, counts, boards = naive.Duel(3, 4), Counter[int](), 0
-    with Roster(find_game("duel,3,4"), str(store)) as roster:
+    duel, counts, boards = naive.Duel(2, 5), Counter[int](), 0
+    with Roster(find_game("duel,2,5"), str(store)) as roster:
         for seed in range(400):
             board = drawn(duel, 2 + seed % 6, seed)
             scores = margins(duel, board)
@@ -276,18 +276,18 @@ def test_a_level_prefers_a_draw_to_a_loss_and_a_win_to_a_draw(store: Path) -> No
 
 @pytest.mark.parametrize("kind", ["oracle:10", "oracle", "first"])
 def test_the_oracle_s_best_level_never_errs(kind: str, store: Path) -> None:
-    duel = naive.Duel(3, 4)
-    with Roster(find_game("duel,3,4"), str(store)) as roster:
+    duel = naive.Duel(2, 5)
+    with Roster(find_game("duel,2,5"), str(store)) as roster:
         for seed in range(150):
-            board = drawn(duel, 1 + seed % 12, seed)
+            board = drawn(duel, 1 + seed % 10, seed)
             scores = margins(duel, board)
             assert scores[machine(roster, kind, seed).choose(state(duel, board))] == max(scores.values()), board
 
 
 def test_higher_levels_of_the_oracle_keep_the_outcome_more_often(store: Path) -> None:
-    duel, kept = naive.Duel(3, 4), []
-    boards = [drawn(duel, 2 + seed % 10, seed) for seed in range(300)]
-    with Roster(find_game("duel,3,4"), str(store)) as roster:
+    duel, kept = naive.Duel(2, 5), []
+    boards = [drawn(duel, 2 + seed % 8, seed) for seed in range(300)]
+    with Roster(find_game("duel,2,5"), str(store)) as roster:
         for level in (0, 3, 6, 9, 10):
             player, count = machine(roster, f"oracle:{level}", 8), 0
             for board in boards:
@@ -359,16 +359,16 @@ def test_a_player_without_levels_takes_none(words: list[str], home: Path) -> Non
 
 
 def test_the_arena_reports_a_duel_as_json(store: Path, run: Callable[..., Any]) -> None:
-    words = ["--game", "duel,3,4", "--x", "search:10", "--o", "mcts:50", "--games", 6, "--swap", "--seed", 3]
+    words = ["--game", "duel,2,5", "--x", "search:10", "--o", "mcts:50", "--games", 6, "--swap", "--seed", 3]
     ran = run(main, "arena", *words, "--store", store, "--json")
     assert (ran.code, ran.err) == (0, "")
     said = json.loads(ran.out)
-    assert (said["game"], said["seed"], len(said["meetings"])) == ("duel,3,4", "3", 1)
+    assert (said["game"], said["seed"], len(said["meetings"])) == ("duel,2,5", "3", 1)
     best, other = said["meetings"][0]["players"]
     assert (best["player"], other["player"], best["games"], other["games"]) == ("search:10", "mcts:50", 6, 6)
-    assert said["meetings"][0]["plies"] == {"mean": 12, "min": 12, "max": 12}
+    assert said["meetings"][0]["plies"] == {"mean": 10, "min": 10, "max": 10}
     assert best["kept"] == 1.0
-    assert best["moves"] == other["moves"] == 36
+    assert best["moves"] == other["moves"] == 30
     assert best["wins"]["count"] == other["losses"]["count"]
     assert best["forfeits"] == other["forfeits"] == []
     again = json.loads(run(main, "arena", *words, "--store", store, "--json").out)["meetings"][0]["players"]

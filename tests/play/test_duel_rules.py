@@ -213,20 +213,15 @@ RULES = DuelRules(Duel(3, 3))
 
 @pytest.mark.parametrize(
     ("board", "cell", "refusal"),
-    [
-        (".../.../...", 4, None),
-        ("R../.../...", 0, "cell 'a1' is taken: choose an empty one"),
-        ("R../.../...", 1, None),
-        ("R../.../..G", 2, "cell 'c1' is not next to a tile of R: b1, a2 are"),
-        ("R../.../..G", 8, "cell 'c3' is taken: choose an empty one"),
-        ("R../.../..G", 9, "duel,3,3 has no cell number 9: choose an empty cell of the board"),
-        ("R../.../..G", -1, "duel,3,3 has no cell number -1: choose an empty cell of the board"),
-        (".GG/.../...", 8, None),
-        ("RG./GG./...", 8, None),
-        ("RRR/GR./...", 8, "cell 'c3' is not next to a tile of G: a3 is"),
-        ("RRR/RGR/RGG", 0, "the game is over: R has won: 6 tiles to 3"),
-    ],
-)
+    [(".../.../...", 4, None), ("R../.../...", 0, "cell 'a1' is taken: choose an empty one"),
+     ("R../.../...", 1, None), ("R../.../..G", 2, "cell 'c1' is not next to a tile of R: b1, a2 are"),
+     ("R../.../..G", 8, "cell 'c3' is taken: choose an empty one"),
+     ("R../.../..G", 9, "duel,3,3 has no cell number 9: choose an empty cell of the board"),
+     ("R../.../..G", -1, "duel,3,3 has no cell number -1: choose an empty cell of the board"),
+     (".GG/.../...", 8, None), ("RG./GG./...", 8, None),
+     ("RRR/GR./...", 8, "cell 'c3' is not next to a tile of G: a3 is"),
+     ("RRR/RGR/RGG", 0, "the game is over: R has won: 6 tiles to 3")],
+)  # fmt: skip
 def test_a_refusal_is_in_its_own_words(board: str, cell: int, refusal: str | None) -> None:
     assert RULES.refusal(RULES.decode(board), cell) == refusal
 
@@ -293,14 +288,10 @@ def test_who_resigns_or_forfeits_loses(winner: str, resigning: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("X../.../...", r"has 'X': write R, G and \."),
-        ("G../.../...", "has no tile of R, which moved last"),
-        ("RG./.../...", "has no tile of G that can be the last"),
-        ("R../...", "duel,3,3 has 3 rows of 3"),
-        ("RRR/RGR/RGG", "is a finished game: 6 tiles to 3"),
-    ],
-)
+    [("X../.../...", r"has 'X': write R, G and \."), ("G../.../...", "has no tile of R, which moved last"),
+     ("RG./.../...", "has no tile of G that can be the last"), ("R../...", "duel,3,3 has 3 rows of 3"),
+     ("RRR/RGR/RGG", "is a finished game: 6 tiles to 3")],
+)  # fmt: skip
 def test_a_finished_or_impossible_board_is_not_set_up(text: str, message: str) -> None:
     with pytest.raises(BoardError, match=message) as refusal:
         set_up(RULES, text)

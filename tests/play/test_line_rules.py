@@ -81,17 +81,14 @@ def test_only_a_board_that_a_game_reaches_without_ending_can_be_set_up(
 
 @pytest.mark.parametrize(
     ("rules", "board", "message"),
-    [
-        (rules_of("3,3,3"), "XXX/OO./...", "board 'XXX/OO./...' is a finished game: X completed a line"),
-        (rules_of("3,3,3"), "XOX/XXO/OXO", "is a finished game: the board is full"),
-        (rules_of("3,3,3", "O"), "OOO/XX./...", "is a finished game: O completed a line"),
-        (rules_of("3,3,3"), "O../.../...", "has 0 X and 1 O: X moves first, so X has as many or one more"),
-        (rules_of("3,3,3", "O"), "X../.../...", "has 0 O and 1 X: O moves first, so O has as many or one more"),
-        (rules_of("3,3,3"), "XXX/OOO/...", "has lines of both X and O"),
-        (rules_of("3,3,3"), "XX", "has 2 cells: 3,3,3 has 9"),
-        (NIM, "0 X", "board '0 X' is a finished game: O took the last"),
-        (NIM, "8 X", "no heap '8 X'"),
-    ],
+    [(rules_of("3,3,3"), "XXX/OO./...", "board 'XXX/OO./...' is a finished game: X completed a line"),
+     (rules_of("3,3,3"), "XOX/XXO/OXO", "is a finished game: the board is full"),
+     (rules_of("3,3,3", "O"), "OOO/XX./...", "is a finished game: O completed a line"),
+     (rules_of("3,3,3"), "O../.../...", "has 0 X and 1 O: X moves first, so X has as many or one more"),
+     (rules_of("3,3,3", "O"), "X../.../...", "has 0 O and 1 X: O moves first, so O has as many or one more"),
+     (rules_of("3,3,3"), "XXX/OOO/...", "has lines of both X and O"),
+     (rules_of("3,3,3"), "XX", "has 2 cells: 3,3,3 has 9"),
+     (NIM, "0 X", "board '0 X' is a finished game: O took the last"), (NIM, "8 X", "no heap '8 X'")],
 )  # fmt: skip
 def test_a_finished_or_impossible_board_is_refused_with_the_reason(rules: Any, board: str, message: str) -> None:
     with pytest.raises(BoardError) as refusal:

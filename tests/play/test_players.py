@@ -1,4 +1,4 @@
-"""Players: reproducible, legal, as strong as documented, and found by their names."""
+"""Players of small boards: as strong as documented, found by their names, and asked for moves; or refused."""
 
 import random
 import sys
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from play.players.player import BEST_LEVEL, KINDS, Player, PlayerError, chosen, read_player
+from play.players.player import KINDS, Player, PlayerError, chosen, read_player
 from play.players.roster import Roster
 from solver.errors import BoardError
 from solver.games.board_rules import BoardState
@@ -23,8 +23,6 @@ from solver.games.notation import parse_game
 from solver.games.position import Position
 from solver.own_code import OwnCodeError, one_line
 
-LEVELS = [f"oracle:{level}" for level in range(BEST_LEVEL + 1)]
-OF_LINES = ["random", "rules", "search", "oracle", "first", *LEVELS]
 SMALL = ["3,3,3", "3,3,3,misere"]
 
 
@@ -33,24 +31,24 @@ def state_of(name: str, board: str) -> LineState:
 
 
 @cache
-def roster_of(name: str, seconds: float = 60) -> Roster:
-    return Roster(LineRules(parse_game(name)), live=True, seconds=seconds)
+def roster_of(name: str) -> Roster:
+    return Roster(LineRules(parse_game(name)), live=True, seconds=60)
 
 
-def player_of(name: str, kind: str, seed: int | str, seconds: float = 60) -> Player:
+def player_of(name: str, kind: str, seed: int | str) -> Player:
     """Return a player of a game that is not human."""
-    player = roster_of(name, seconds).player(kind, seed)
+    player = roster_of(name).player(kind, seed)
     assert player is not None
     return player
 
 
 @st.composite
-def boards(draw: st.DrawFn, names: list[str], *, most_empty: int = 99) -> tuple[str, str]:
-    """Draw a game, and a board of it on which the game goes on, with at most so many empty cells."""
+def boards(draw: st.DrawFn, names: list[str]) -> tuple[str, str]:
+    """Draw a game, and a board of it on which the game goes on."""
     name = draw(st.sampled_from(names))
     rules = naive.Game.named(name)
     order = draw(st.permutations(range(rules.cells)))
-    board = naive.played(rules, order[: draw(st.integers(max(0, rules.cells - most_empty), rules.cells - 1))])
+    board = naive.played(rules, order[: draw(st.integers(0, rules.cells - 1))])
     assume(not naive.over(rules, board))
     return name, board
 
@@ -91,18 +89,11 @@ def test_the_rules_player_follows_the_first_rule_that_names_a_cell(where: tuple[
 
 @pytest.mark.parametrize(
     ("name", "board", "cells"),
-    [
-        ("3,3,3", "XX.OO....", {2}),
-        ("3,3,3", "XX.O.....", {2}),
-        ("3,3,3", "X........", {4}),
-        ("3,3,3", "....X....", {0, 2, 6, 8}),
-        ("4,4,4", "................", {5, 6, 9, 10}),
-        ("4,4,4", ".....XO..OX.....", {0, 3, 12, 15}),
-        ("4,4,4", "X..O.XO..XO.O..X", {1, 2, 4, 7, 8, 11, 13, 14}),
-        ("3,3,3,misere", "XX.OO....", {6, 8}),
-        ("3,3,3,misere", "XX.OO.O.X", {5, 7}),
-    ],
-)
+    [("3,3,3", "XX.OO....", {2}), ("3,3,3", "XX.O.....", {2}), ("3,3,3", "X........", {4}),
+     ("3,3,3", "....X....", {0, 2, 6, 8}), ("4,4,4", "................", {5, 6, 9, 10}),
+     ("4,4,4", ".....XO..OX.....", {0, 3, 12, 15}), ("4,4,4", "X..O.XO..XO.O..X", {1, 2, 4, 7, 8, 11, 13, 14}),
+     ("3,3,3,misere", "XX.OO....", {6, 8}), ("3,3,3,misere", "XX.OO.O.X", {5, 7})],
+)  # fmt: skip
 def test_the_rules_player_wins_blocks_then_takes_middle_corner_edge(name: str, board: str, cells: set[int]) -> None:
     player = player_of(name, "rules", 3)
     assert {player.choose(state_of(name, board)) for _ in range(100)} == cells
@@ -239,13 +230,11 @@ def test_an_own_player_is_found_in_the_current_folder_and_gets_rules_and_seed(na
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize(
     ("name", "why"),
-    [
-        ("own_missing_for_test:Last", "ModuleNotFoundError: No module named 'own_missing_for_test'"),
-        ("own_player_for_test:First", "AttributeError: module 'own_player_for_test' has no attri..."),
-        ("own_wrong_for_test:Last", "SyntaxError: invalid syntax (own_wrong_for_test.py, line 1)"),
-        ("own_script_for_test:Last", "SystemExit: 3"),
-    ],
-)
+    [("own_missing_for_test:Last", "ModuleNotFoundError: No module named 'own_missing_for_test'"),
+     ("own_player_for_test:First", "AttributeError: module 'own_player_for_test' has no attri..."),
+     ("own_wrong_for_test:Last", "SyntaxError: invalid syntax (own_wrong_for_test.py, line 1)"),
+     ("own_script_for_test:Last", "SystemExit: 3")],
+)  # fmt: skip
 def test_an_own_player_that_cannot_be_loaded_is_refused_with_the_reason(name: str, why: str) -> None:
     with pytest.raises(OwnCodeError) as refusal:
         roster_of("3,3,3").player(name, 0)
@@ -256,16 +245,12 @@ def test_an_own_player_that_cannot_be_loaded_is_refused_with_the_reason(name: st
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize(
     ("name", "why"),
-    [
-        ("own_player_for_test:broken", "ValueError: no luck"),
-        ("own_player_for_test:wordy", "ValueError: no luck"),
-        ("own_player_for_test:nothing", "what it returns has no choose(state)"),
-        ("own_player_for_test:number", "what it returns has no choose(state)"),
-        ("own_player_for_test:Mute", "what it returns has no choose(state)"),
-        ("own_player_for_test:Late", "ValueError: no luck"),
-        ("own_player_for_test:quits", "SystemExit: no luck"),
-    ],
-)
+    [("own_player_for_test:broken", "ValueError: no luck"), ("own_player_for_test:wordy", "ValueError: no luck"),
+     ("own_player_for_test:nothing", "what it returns has no choose(state)"),
+     ("own_player_for_test:number", "what it returns has no choose(state)"),
+     ("own_player_for_test:Mute", "what it returns has no choose(state)"),
+     ("own_player_for_test:Late", "ValueError: no luck"), ("own_player_for_test:quits", "SystemExit: no luck")],
+)  # fmt: skip
 def test_an_own_player_that_cannot_be_made_is_refused_with_the_reason(name: str, why: str) -> None:
     with pytest.raises(PlayerError) as refusal:
         roster_of("3,3,3").player(name, 0)
@@ -308,16 +293,11 @@ def test_anything_but_a_whole_number_is_not_a_move(cell: object) -> None:
 
 @pytest.mark.parametrize(
     ("error", "why"),
-    [
-        (ValueError("no luck"), "ValueError: no luck"),
-        (RuntimeError("one line\nand another"), "RuntimeError: one line"),
-        (KeyError("x" * 99), f"KeyError: '{'x' * 46}..."),
-        (IndexError(), "IndexError: "),
-        (SystemExit(0), "SystemExit: 0"),
-        (StopIteration(), "StopIteration: "),
-        (MemoryError(), "MemoryError: "),
-    ],
-)
+    [(ValueError("no luck"), "ValueError: no luck"),
+     (RuntimeError("one line\nand another"), "RuntimeError: one line"),
+     (KeyError("x" * 99), f"KeyError: '{'x' * 46}..."), (IndexError(), "IndexError: "),
+     (SystemExit(0), "SystemExit: 0"), (StopIteration(), "StopIteration: "), (MemoryError(), "MemoryError: ")],
+)  # fmt: skip
 def test_a_player_that_fails_to_name_a_move_is_refused_with_the_reason(error: BaseException, why: str) -> None:
     with pytest.raises(PlayerError) as refusal:
         chosen(Doing(error), START)

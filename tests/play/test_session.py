@@ -88,13 +88,10 @@ def test_no_machine_replies_on_a_person_s_turn_nor_after_the_end(end: str | None
 
 @pytest.mark.parametrize(
     ("answer", "message"),
-    [
-        (4, "O made no move: cell 'b2' is taken: choose an empty one"),
-        (9, "O made no move: 3,3,3 has no cell number 9: choose an empty cell of the board"),
-        ("b1", "TypeError: "),
-        (None, "TypeError: "),
-    ],
-)
+    [(4, "O made no move: cell 'b2' is taken: choose an empty one"),
+     (9, "O made no move: 3,3,3 has no cell number 9: choose an empty cell of the board"), ("b1", "TypeError: "),
+     (None, "TypeError: ")],
+)  # fmt: skip
 def test_a_machine_that_names_no_legal_move_has_made_none_and_may_be_asked_again(answer: Any, message: str) -> None:
     kept = Kept(THREE, None, Scripted(answer, 0))
     kept.session.play("X", 4)
