@@ -4,7 +4,9 @@ import os
 import random
 import signal
 import threading
+import tomllib
 from collections.abc import Callable
+from itertools import count
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -24,11 +26,15 @@ from solver.proof.witness import POSITIONS, Witness
 from solver.store.scores import Scores
 from solver.store.store import Store
 
-GAMES = ["3,3,3", "3,3,3,misere", "4,4,4", "3,4,3"]
+GAMES = ["3,3,3", "3,3,3,misere", *(pytest.param(name, marks=pytest.mark.slow) for name in ("3,4,3", "4,4,4"))]
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_witness_tells_the_scores_of_so_many_positions_of_several_plies(name: str) -> None:
+def test_a_witness_tells_the_scores_of_so_many_positions_of_several_plies(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = count()  # by which a search takes as long as it looks at the clock
+    monkeypatch.setattr("solver.search.live.monotonic", lambda: next(clock) * 1e-5)
     rules, game = naive.Game.named(name), parse_game(name)
     found = witness.evidence(game, lambda: True)
     assert len(found) >= POSITIONS
@@ -47,7 +53,7 @@ def test_a_game_of_few_positions_has_a_witness_too(name: str, tmp_path: Path) ->
 
 def confirmed(store: Path, *, kill: bool = False) -> tuple[bool, int]:
     """Whether a process was forked, and how many positions of a store were confirmed."""
-    with Store(store) as opened, Witness(grid(4, 4, 4)) as found:
+    with Store(store) as opened, Witness(opened.game) as found:
         forked = bool(found._child)
         if kill:
             os.kill(found._child, signal.SIGKILL)
@@ -55,15 +61,16 @@ def confirmed(store: Path, *, kill: bool = False) -> tuple[bool, int]:
 
 
 def test_the_witness_searches_in_a_process_of_its_own_and_in_this_one_where_that_dies(
-    store4: Path, monkeypatch: pytest.MonkeyPatch
+    store3: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(witness, "_FEW_CELLS", 0)
     monkeypatch.setattr(witness, "_SECONDS", 0.0)
     before, children = len(os.listdir("/proc/self/fd")), own_children()
     for kill in (False, True):
-        forked, count = confirmed(store4, kill=kill)
-        assert (forked, count >= POSITIONS) == (True, True)
-    with Witness(grid(4, 4, 4)):
+        forked, confirmations = confirmed(store3, kill=kill)
+        assert (forked, confirmations >= POSITIONS) == (True, True)
+    with Witness(grid(3, 3, 3)):
         pass
     assert len(os.listdir("/proc/self/fd")) == before
     assert own_children() == children
@@ -74,10 +81,11 @@ def own_children() -> list[str]:
     return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
 
 
-def test_where_there_are_threads_the_witness_does_not_fork(store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_there_are_threads_the_witness_does_not_fork(store3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "active_count", lambda: 2)
-    forked, count = confirmed(store4)
-    assert (forked, count >= POSITIONS) == (False, True)
+    monkeypatch.setattr(witness, "_FEW_CELLS", 0)
+    forked, confirmations = confirmed(store3)
+    assert (forked, confirmations >= POSITIONS) == (False, True)
 
 
 def test_one_position_that_differs_is_named_and_nothing_is_written(
@@ -94,7 +102,9 @@ def test_one_position_that_differs_is_named_and_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["3,3,3", "4,4,4", "3,4,3", "2,6,2", "4,5,4"])
+@pytest.mark.parametrize(
+    "name", ["3,3,3", "3,4,3", "2,6,2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("4,4,4", "4,5,4"))]
+)
 def test_orbits_are_counted_as_the_naive_twin_lists_them(name: str) -> None:
     game = parse_game(name)
     group = symmetries(game)
@@ -159,19 +169,19 @@ def test_a_digest_that_is_not_the_published_one_stops_a_build(
         assert (tmp_path / digest[:4]).exists() == (digest == right)
 
 
+@pytest.mark.parametrize("cells", [range(10), pytest.param(range(10, 17), marks=pytest.mark.slow)])
 def test_every_published_digest_of_a_small_game_is_that_of_a_build_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cells: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import tomllib
-
+    monkeypatch.setattr(witness, "_FEW_CELLS", 99)
+    monkeypatch.setattr(Witness, "confirm", lambda self, scores: 0)  # it is not the witness that is asked
     data = Path(__file__).parents[2] / "data"
     digests = tomllib.loads((data / "digests.toml").read_text())["digests"]
-    assert "4,4,4" in digests
-    for name, digest in digests.items():
-        game = parse_game(name)
-        if game.cells <= 16:
-            assert build_store(game, tmp_path / "s", jobs=2).manifest.digest == digest
-            (tmp_path / "s").unlink()
+    games = [game for game in map(parse_game, digests) if game.cells in cells]
+    assert len(games) > 1
+    for game in games:
+        assert build_store(game, tmp_path / "s", jobs=1).manifest.digest == digests[game.name]
+        (tmp_path / "s").unlink()
 
 
 def test_a_score_of_the_new_file_is_read_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
