@@ -1,7 +1,5 @@
 """Answers: what an analysis says about a move, and how a board may be given."""
 
-from pathlib import Path
-
 import pytest
 
 from oracle import Oracle
@@ -15,9 +13,3 @@ def test_a_move_has_the_number_the_name_and_the_square_of_one_cell(name: str) ->
         for move in [*oracle.analysis(str(game.cells)).moves, oracle.best_move(str(game.cells))]:
             assert move.cell == game.cell(move.move)
             assert game.squares[move.cell] == move.row * game.columns + move.col
-
-
-def test_a_move_s_cell_is_in_its_json(store3: Path) -> None:
-    with Oracle("3,3,3", store3) as oracle:
-        moves = oracle.analysis("9").as_dict()["moves"]
-    assert sorted(move["cell"] for move in moves) == list(range(9))

@@ -20,7 +20,6 @@ from solver.store.store import Store
 
 Pairs = tuple[np.ndarray, np.ndarray]
 FOUR = naive.Game(4, 4, 4)
-GAMES = ["3,3,3", "3,3,3,misere", "4,4,4"]
 SMALL = ["3,3,3", "3,3,3,misere"]
 
 
@@ -55,14 +54,13 @@ def test_scores_of_all_positions_are_those_of_minimax(name: str, live: bool, sto
     assert scores.tolist() == [naive.score(rules, board) for board in boards]
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_scores_are_those_that_positions_have_one_by_one(name: str, store_of: Callable[[str], Path]) -> None:
-    rules, boards = naive.Game.named(name), met(name)
+def test_scores_are_those_that_positions_have_one_by_one(store4: Path) -> None:
+    rules, boards = FOUR, met("4,4,4")
     plies = {naive.stones(board) for board in boards}
     assert plies == set(range(rules.cells + 1))
     assert {naive.winner(rules, board) for board in boards if "." not in board} >= {None}
     assert {naive.stones(board) % 2 for board in boards if naive.winner(rules, board)} == {0, 1}
-    with Oracle(name, store_of(name)) as oracle, Oracle(name, store_of(name)) as other:
+    with Oracle("4,4,4", store4) as oracle, Oracle("4,4,4", store4) as other:
         singly = [other.score(oracle.game.at(*naive.masks(board))) for board in boards]
         assert oracle.scores(*arrays(list(boards))).tolist() == singly
 

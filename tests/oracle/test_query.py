@@ -332,7 +332,7 @@ def refusal_of(text: str) -> str:
     return said
 
 
-@pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=pytest.mark.slow)])
 def test_no_text_does_worse_than_be_refused_in_one_line(count: int) -> None:
     boards = sum(not refusal_of(text) for text in texts(count))
     assert count / 1000 < boards < count / 10
