@@ -1,4 +1,4 @@
-"""A server in a process of its own or in this one, and small clients: one request at a time, and many at once."""
+"""A server in a process of its own, and small clients: one request at a time, and many at once."""
 
 import asyncio
 import http.client
@@ -6,12 +6,10 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +28,32 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-class Served:
+class Client:
+    """What tests ask of a server, however its requests get there."""
+
+    def ask(self, method: str, path: str, body: Any = None, token: str | None = None, **headers: str) -> Answer:
+        """Send one request, and return the answer; a body not of bytes is JSON."""
+        raise NotImplementedError
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.ask("GET", path, **headers)
+
+    def post(self, path: str, body: Any, token: str | None = None, **headers: str) -> Answer:
+        return self.ask("POST", path, body, token, **headers)
+
+    def begin(self, game: str = "4,4,4", **players: str) -> Any:
+        """Begin a match and return its JSON, tokens included."""
+        answer = self.post("/api/matches", {"game": game, "players": players})
+        assert answer.status == 201, answer
+        return answer.json
+
+    def move(self, match: Any, side: str, version: int, move: str, ident: str | None = None) -> Answer:
+        """Send a move for a side, by default with an id that no other has."""
+        body = {"version": version, "id": ident or os.urandom(8).hex(), "move": move}
+        return self.post(f"/api/matches/{match['id']}/moves", body, match["tokens"][side])
+
+
+class Served(Client):
     """`ttt4-play serve` as a process: a context manager."""
 
     def __init__(self, state: Path, *options: str, **environment: str) -> None:
@@ -92,47 +115,17 @@ class Served:
         self.start()
 
     def ask(
-        self, method: str, path: str, body: Any = None, token: str | None = None, *,
-        source: str = "127.0.0.1", **headers: str,
+        self, method: str, path: str, body: Any = None, token: str | None = None, **headers: str
     ) -> Answer:  # fmt: skip
-        """Send one request, from an address of this machine, and return the answer; a body not of bytes is JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30, source_address=(source, 0))
-        sent = {"Content-Type": "application/json"} if body is not None else {}
-        sent |= {"Authorization": f"Bearer {token}"} if token else {}
-        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        """Send one request, and return the answer; a body not of bytes is JSON."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        data, named = request_of(body, token, headers)
         try:
-            connection.request(method, path, data, sent)
+            connection.request(method, path, data or None, named)
             response = connection.getresponse()
             return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
         finally:
             connection.close()
-
-    def raw(self, data: bytes) -> Answer:
-        """Send bytes as they are, and return the answer to the request that they are or are not."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
-            with suppress(ConnectionError):  # the server may have seen enough
-                connection.sendall(data)
-            response = http.client.HTTPResponse(connection)
-            response.begin()
-            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
-
-    def get(self, path: str, **headers: str) -> Answer:
-        return self.ask("GET", path, **headers)
-
-    def post(self, path: str, body: Any, token: str | None = None, **headers: str) -> Answer:
-        return self.ask("POST", path, body, token, **headers)
-
-    def begin(self, game: str = "4,4,4", **players: str) -> Any:
-        """Begin a match and return its JSON, tokens included."""
-        answer = self.post("/api/matches", {"game": game, "players": players})
-        assert answer.status == 201, answer
-        return answer.json
-
-    def move(self, match: Any, side: str, version: int, move: str, ident: str | None = None) -> Answer:
-        """Send a move for a side, by default with an id that no other has."""
-        body = {"version": version, "id": ident or os.urandom(8).hex(), "move": move}
-        return self.post(f"/api/matches/{match['id']}/moves", body, match["tokens"][side])
 
     def wait_for(self, match: Any, version: int, within: float = 10.0) -> Any:
         """Return the match once it has reached a version."""
@@ -157,21 +150,13 @@ class Served:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@asynccontextmanager
-async def serving(app: Any) -> AsyncIterator[int]:
-    """Serve an application from this process, in the loop that runs, and yield the port."""
-    from play.server.serving import listen, server_of
-
-    listening, _ = listen("127.0.0.1", 0)
-    port, server = listening.getsockname()[1], server_of(app)
-    running = asyncio.create_task(server.serve(sockets=[listening]))
-    try:
-        while not server.started:
-            await asyncio.sleep(0.01)
-        yield port
-    finally:
-        server.should_exit = True
-        await running
+def request_of(body: Any, token: str | None, headers: dict[str, str]) -> tuple[bytes, dict[str, str]]:
+    """Return a request's body as bytes, and its headers: what follows from the body and a token, and more."""
+    named = {"Content-Type": "application/json"} if body is not None else {}
+    named |= {"Authorization": f"Bearer {token}"} if token else {}
+    named |= {name.replace("_", "-"): value for name, value in headers.items()}
+    data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    return data, named
 
 
 async def asked(
@@ -180,18 +165,23 @@ async def asked(
     """Send one request on a connection of its own, and return the answer; for many at once."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
-        data = b"" if body is None else json.dumps(body).encode()
-        lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Connection: close"]
-        lines += [f"Authorization: Bearer {token}"] if token else []
-        lines += ["Content-Type: application/json", f"Content-Length: {len(data)}"] if body is not None else []
-        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        data, named = request_of(body, token, headers)
+        named |= {"Host": f"127.0.0.1:{port}", "Connection": "close", "Content-Length": str(len(data))}
+        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items())]
         writer.write("\r\n".join([*lines, "", ""]).encode() + data)
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        named = dict(line.split(": ", 1) for line in head[1:] if line)
-        fields = {name.lower(): value for name, value in named.items()}
-        return Answer(int(head[0].split()[1]), fields, await reader.readexactly(int(fields["content-length"])))
+        return await read_answer(reader)
     finally:
         writer.close()
+
+
+async def read_answer(reader: asyncio.StreamReader) -> Answer:
+    """Return the answer that comes on a connection, which may be announced by a 100."""
+    status = 100
+    while status == 100:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        status = int(head[0].split()[1])
+    fields = {name.lower(): value for name, value in (line.split(": ", 1) for line in head[1:] if line)}
+    return Answer(status, fields, await reader.readexactly(int(fields.get("content-length", 0))))
 
 
 class Event(NamedTuple):
@@ -200,6 +190,14 @@ class Event(NamedTuple):
     kind: str
     ident: int | None
     data: Any
+
+    @classmethod
+    def parsed(cls, text: str) -> "Event | None":
+        """Return the event that some lines say; None if they say none."""
+        fields = dict(line.split(": ", 1) for line in text.splitlines() if line)
+        if "event" not in fields:
+            return None
+        return cls(fields["event"], int(fields["id"]) if "id" in fields else None, json.loads(fields["data"]))
 
 
 async def events(port: int, match: str, after: int | None = None) -> AsyncIterator[Event]:
@@ -210,16 +208,13 @@ async def events(port: int, match: str, after: int | None = None) -> AsyncIterat
         writer.write(f"GET /api/matches/{match}/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{resumed}\r\n".encode())
         head = await reader.readuntil(b"\r\n\r\n")
         assert b" 200 " in head.split(b"\r\n")[0], head
-        fields: dict[str, str] = {}
+        lines: list[str] = []
         async for line in _lines(reader):
-            name, colon, value = line.partition(":")
-            if colon and name:
-                fields[name] = value.strip()
-            elif not line and "event" in fields:
-                ident = fields.get("id")
-                if fields["event"] != "beat":
-                    yield Event(fields["event"], None if ident is None else int(ident), json.loads(fields["data"]))
-                fields = {}
+            lines.append(line)
+            event = None if line else Event.parsed("\n".join(lines))
+            if event and event.kind != "beat":
+                yield event
+            lines = lines if line else []
     finally:
         writer.close()
 

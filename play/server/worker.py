@@ -101,15 +101,19 @@ def work() -> None:
     warnings.simplefilter("ignore", SearchingLive)
     store, live, seconds = json.loads(sys.argv[1])
     desk = Desk(store, live=live, seconds=seconds)
-    tasks = {task.__name__: task for task in (desk.position, desk.choice, desk.review, desk.puzzle, desk.symmetries)}
     for line in sys.stdin:
-        task, *arguments = json.loads(line)
-        try:
-            answer = "+" + tasks[task](*arguments)
-        except Ttt4Error as error:
-            problem = as_problem(error)
-            answer = "-" + json.dumps([problem.status, problem.kind, str(problem)])
-        print(answer, flush=True)
+        print(answer_of(desk, line), flush=True)
+
+
+def answer_of(desk: Desk, question: str) -> str:
+    """Return the line that answers a question: `+` and the JSON that a task gives, or `-` and the problem."""
+    tasks = {task.__name__: task for task in (desk.position, desk.choice, desk.review, desk.puzzle, desk.symmetries)}
+    task, *arguments = json.loads(question)
+    try:
+        return "+" + tasks[task](*arguments)
+    except Ttt4Error as error:
+        problem = as_problem(error)
+        return "-" + json.dumps([problem.status, problem.kind, str(problem)])
 
 
 def _unpacked(line: bytes) -> bytes:

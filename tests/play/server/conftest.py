@@ -1,28 +1,70 @@
-"""What the tests of the server share: one server for all, and servers of a test's own."""
+"""What the tests of the server share: applications in this process, shared or a test's own, and a server process."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from asgi import InProcess
 from web import Served
+
+from solver.games.registry import find_game
+from solver.games.rules import Rules
+from solver.kernels.loading import Loader
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plainly() -> Iterator[None]:
+    """Let searches in this process do without compiled code, which takes seconds to load."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Loader, "load", lambda loader: None)
+        yield
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory, store4: Path) -> Iterator[Served]:
-    """A server with the store of 4,4,4."""
-    with Served(tmp_path_factory.mktemp("state"), TTT4_STORE=str(store4)) as served:
+def server(tmp_path_factory: pytest.TempPathFactory, store4: Path) -> Iterator[InProcess]:
+    """An application with the store of 4,4,4."""
+    with InProcess(tmp_path_factory.mktemp("state"), store=str(store4)) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def brisk(tmp_path_factory: pytest.TempPathFactory, store4: Path) -> Iterator[InProcess]:
+    """An application with the store of 4,4,4 that searches for no longer than 0.02 s."""
+    with InProcess(tmp_path_factory.mktemp("state"), store=str(store4), seconds=0.02) as served:
         yield served
 
 
 @pytest.fixture
-def serve(tmp_path: Path, store4: Path) -> Iterator[Callable[..., Served]]:
-    """Start servers of a test's own, with options, on games kept in one folder; they end with the test."""
-    started: list[Served] = []
+def serve(tmp_path: Path) -> Iterator[Callable[..., InProcess]]:
+    """Start applications of a test's own, which search unless they are given a store; they end with the test."""
+    started: list[InProcess] = []
 
-    def start(*options: str, folder: str = "state", **environment: str) -> Served:
-        started.append(Served(tmp_path / folder, *options, **{"TTT4_STORE": str(store4), **environment}))
+    def start(**settings: Any) -> InProcess:
+        started.append(InProcess(tmp_path / f"state{len(started)}", **({"live": "store" not in settings} | settings)))
         return started[-1]
 
     yield start
     for each in started:
         each.__exit__()
+
+
+@pytest.fixture
+def serve_process(tmp_path: Path, store4: Path) -> Iterator[Callable[..., Served]]:
+    """Start servers as processes, with options, on games kept in one folder; they end with the test."""
+    started: list[Served] = []
+
+    def start(*options: str, **environment: str) -> Served:
+        started.append(Served(tmp_path / "state", *options, **{"TTT4_STORE": str(store4), **environment}))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.__exit__()
+
+
+@pytest.fixture
+def nim(monkeypatch: pytest.MonkeyPatch) -> Rules[Any]:
+    """The rules of a game that only code can name."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    return find_game("nim:Nim")

@@ -2,26 +2,20 @@
 
 import asyncio
 import json
-import os
 import random
-import signal
-import socket
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing, contextmanager
-from http.client import HTTPException
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema_rs
 import naive
 import pytest
-from web import Answer, Served, asked, events, serving
+from asgi import InProcess
+from web import Answer, Served
 
-from play.server.app import App
-from play.server.desk import Desk
+from play.server import allowance
 
 SLOW = pytest.mark.slow
 SIZES = [(2, 2), (2, 7), (3, 3), (6, 6), pytest.param((12, 12), marks=SLOW)]
@@ -31,20 +25,13 @@ NOBODY = "0123456789abcdef"
 POSTS = ["/game/start", "/game/move", "/ai/move"]
 
 
-@pytest.fixture(scope="module")
-def brisk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server that searches for no longer than 0.05 s."""
-    with Served(tmp_path_factory.mktemp("state"), "--time", "0.05") as served:
-        yield served
-
-
 # A client made from the document
 
 
 class Client:
     """One method for each operation that a server's document lists; what is sent and answered has to be as it says."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: InProcess) -> None:
         self.served = served
         self.document = served.get("/api/openapi.json").json
         self.operations = {
@@ -75,7 +62,7 @@ class Client:
 
 
 @pytest.fixture
-def client(brisk: Served) -> Client:
+def client(brisk: InProcess) -> Client:
     return Client(brisk)
 
 
@@ -152,10 +139,9 @@ def play_out(client: Client, rng: random.Random, rows: int, columns: int, **star
 @pytest.mark.parametrize("size", SIZES)
 def test_two_people_play_to_the_end_by_the_rules(size: tuple[int, int], client: Client) -> None:
     rng = random.Random(str(size))
-    for _ in range(3):
-        state = play_out(client, rng, *size, mode="PvP")
-        over = client.make_move(409, gameId=state["id"], player="R", row=0, col=0)
-        assert over["error"] == "game-over"
+    state = play_out(client, rng, *size, mode="PvP")
+    over = client.make_move(409, gameId=state["id"], player="R", row=0, col=0)
+    assert over["error"] == "game-over"
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -171,7 +157,7 @@ def test_a_person_and_a_machine_play_to_the_end_by_the_rules(
 
 def test_every_outcome_comes_about(client: Client) -> None:
     rng = random.Random(1)
-    winners = {play_out(client, rng, *size, mode="PvP")["winner"] for size in [(2, 4), (3, 3)] * 10}
+    winners = {play_out(client, rng, *size, mode="PvP")["winner"] for size in [(2, 4), (3, 3)] * 6}
     assert winners == {"R", "G", "draw"}
 
 
@@ -188,18 +174,18 @@ def test_a_board_has_6_by_6_cells_unless_it_is_said_and_the_machine_plays_its_be
 # Helpers
 
 
-def start(server: Served, mode: str = "PvP", **more: Any) -> str:
+def start(server: InProcess, mode: str = "PvP", **more: Any) -> str:
     """Start a game, and return its id."""
     answer = server.post("/game/start", {"mode": mode, **more})
     assert (answer.status, answer.headers["location"]) == (201, f"/game/state/{answer.json['id']}")
     return str(answer.json["id"])
 
 
-def place(server: Served, game: str, player: str, row: int, column: int, **more: Any) -> Answer:
+def place(server: InProcess, game: str, player: str, row: int, column: int, **more: Any) -> Answer:
     return server.post("/game/move", {"gameId": game, "player": player, "row": row, "col": column, **more})
 
 
-def state_of(server: Served, game: str) -> Any:
+def state_of(server: InProcess, game: str) -> Any:
     answer = server.get(f"/game/state/{game}")
     assert answer.status == 200, answer
     return answer.json
@@ -247,7 +233,7 @@ def error_of(answer: Answer, **more: type) -> tuple[int, str]:
         ({"id": "x" * 65}, "bad-body", "id"),
     ],
 )
-def test_a_move_that_cannot_be_made_is_400_with_the_reason(change: Any, kind: str, said: str, brisk: Served) -> None:
+def test_a_move_that_cannot_be_made_is_400_with_the_reason(change: Any, kind: str, said: str, brisk: InProcess) -> None:
     game = start(brisk, rows=3, columns=4)
     assert place(brisk, game, "R", 0, 0).status == place(brisk, game, "G", 2, 3).status == 200
     before = state_of(brisk, game)
@@ -258,7 +244,7 @@ def test_a_move_that_cannot_be_made_is_400_with_the_reason(change: Any, kind: st
     assert place(brisk, game, "R", 1, 0).json["board"][1][0] == "R"
 
 
-def test_a_move_and_a_request_to_the_machine_lack_no_field(brisk: Served) -> None:
+def test_a_move_and_a_request_to_the_machine_lack_no_field(brisk: InProcess) -> None:
     game = start(brisk, "PvAI")
     whole = {"gameId": game, "player": "R", "row": 0, "col": 0}
     for name in whole:
@@ -291,21 +277,21 @@ def test_a_move_and_a_request_to_the_machine_lack_no_field(brisk: Served) -> Non
         (b"", "there is no body: send a JSON object"),
     ],
 )
-def test_a_game_that_cannot_be_started_is_400_with_the_reason(body: Any, said: str, brisk: Served) -> None:
+def test_a_game_that_cannot_be_started_is_400_with_the_reason(body: Any, said: str, brisk: InProcess) -> None:
     answer = brisk.post("/game/start", body)
     assert error_of(answer) == (400, "bad-body")
     assert said in answer.json["message"]
 
 
 @pytest.mark.parametrize("name", [NOBODY, "none", "", "0" * 80, "00", "é", "a b", "\x00", "../" + NOBODY])
-def test_a_game_that_is_not_there_is_404(name: str, brisk: Served) -> None:
+def test_a_game_that_is_not_there_is_404(name: str, brisk: InProcess) -> None:
     assert error_of(place(brisk, name, "R", 0, 0)) == (404, "no-match")
     assert error_of(brisk.post("/ai/move", {"gameId": name})) == (404, "no-match")
     if name.isalnum() and name.isascii():
         assert error_of(brisk.get(f"/game/state/{name}")) == (404, "no-match")
 
 
-def test_a_match_whose_seats_have_tokens_cannot_be_played_without_them(brisk: Served) -> None:
+def test_a_match_whose_seats_have_tokens_cannot_be_played_without_them(brisk: InProcess) -> None:
     people, machine, lines = brisk.begin("duel"), brisk.begin("duel", G="search:0"), brisk.begin("3,3,3")
     for match in (people, machine, lines):
         assert error_of(place(brisk, match["id"], "R", 0, 0)) == (404, "no-match")
@@ -314,7 +300,7 @@ def test_a_match_whose_seats_have_tokens_cannot_be_played_without_them(brisk: Se
         assert brisk.get(f"/api/matches/{match['id']}").json["version"] == 0
 
 
-def test_nobody_moves_for_the_machine_and_it_moves_only_when_it_is_to(brisk: Served) -> None:
+def test_nobody_moves_for_the_machine_and_it_moves_only_when_it_is_to(brisk: InProcess) -> None:
     game = start(brisk, "PvAI", rows=3, columns=3)
     assert error_of(brisk.post("/ai/move", {"gameId": game})) == (409, "not-its-turn")
     assert error_of(place(brisk, game, "G", 0, 0)) == (400, "not-your-turn")
@@ -324,7 +310,7 @@ def test_nobody_moves_for_the_machine_and_it_moves_only_when_it_is_to(brisk: Ser
     assert state_of(brisk, game)["version"] == 1
 
 
-def test_where_people_play_both_sides_there_is_no_machine_to_ask(brisk: Served) -> None:
+def test_where_people_play_both_sides_there_is_no_machine_to_ask(brisk: InProcess) -> None:
     game = start(brisk)
     for version in range(3):
         answer = brisk.post("/ai/move", {"gameId": game})
@@ -334,7 +320,7 @@ def test_where_people_play_both_sides_there_is_no_machine_to_ask(brisk: Served) 
         place(brisk, game, "RG"[version % 2], version, 0)
 
 
-def test_what_a_schema_calls_an_integer_is_one(brisk: Served) -> None:
+def test_what_a_schema_calls_an_integer_is_one(brisk: InProcess) -> None:
     game = brisk.post("/game/start", b'{"mode": "PvAI", "rows": 3.0, "columns": 4e0, "level": 0.0}').json
     assert [len(row) for row in game["board"]] == [4, 4, 4]
     body = b'{"gameId": "%s", "player": "R", "row": 1.0, "col": -0.0, "version": 0.0}' % game["id"].encode()
@@ -344,7 +330,7 @@ def test_what_a_schema_calls_an_integer_is_one(brisk: Served) -> None:
 # The same request again
 
 
-def test_a_move_for_another_version_is_409_with_the_game_as_it_stands(brisk: Served) -> None:
+def test_a_move_for_another_version_is_409_with_the_game_as_it_stands(brisk: InProcess) -> None:
     game = start(brisk, rows=3, columns=3)
     assert place(brisk, game, "R", 0, 0, version=0).status == 200
     assert place(brisk, game, "G", 2, 2, version=1, id="mine").json["version"] == 2
@@ -355,8 +341,8 @@ def test_a_move_for_another_version_is_409_with_the_game_as_it_stands(brisk: Ser
     assert place(brisk, game, "R", 0, 1, version=2, id=None).json["version"] == 3
 
 
-def test_the_same_id_again_gets_the_same_bytes_and_makes_no_second_move(serve: Callable[..., Served]) -> None:
-    server = serve("--time", "0.05")
+def test_the_same_id_again_gets_the_same_bytes_and_makes_no_second_move(serve: Callable[..., InProcess]) -> None:
+    server = serve(seconds=0.05)
     game = start(server, "PvAI", rows=3, columns=3)
     first = place(server, game, "R", 0, 0, version=0, id="mine")
     server.post("/ai/move", {"gameId": game})
@@ -374,7 +360,7 @@ def test_the_same_id_again_gets_the_same_bytes_and_makes_no_second_move(serve: C
     assert state_of(server, game) == now
 
 
-def test_an_id_whose_move_was_refused_may_be_used_again_and_the_other_side_may_use_the_same(brisk: Served) -> None:
+def test_an_id_whose_move_was_refused_may_be_used_again_and_the_other_side_may_use_the_same(brisk: InProcess) -> None:
     game = start(brisk)
     assert place(brisk, game, "R", 6, 6, id="a").status == 400
     assert place(brisk, game, "G", 0, 0, id="a").status == 400
@@ -385,16 +371,12 @@ def test_an_id_whose_move_was_refused_may_be_used_again_and_the_other_side_may_u
 # At once
 
 
-def at_once(port: int, path: str, bodies: Sequence[Any]) -> list[Answer]:
-    """Send requests at the same time, each on a connection of its own."""
-
-    async def ask() -> list[Answer]:
-        return await asyncio.gather(*(asked(port, "POST", path, body) for body in bodies))
-
-    return asyncio.run(ask())
+def at_once(server: InProcess, path: str, bodies: Sequence[Any]) -> list[Answer]:
+    """Send requests at the same time."""
+    return server.together(*(server.asking("POST", path, body) for body in bodies))
 
 
-def test_a_machine_that_is_asked_twice_in_turn_moves_once(brisk: Served) -> None:
+def test_a_machine_that_is_asked_twice_in_turn_moves_once(brisk: InProcess) -> None:
     game = start(brisk, "PvAI")
     place(brisk, game, "R", 2, 3)
     first = brisk.post("/ai/move", {"gameId": game})
@@ -405,15 +387,13 @@ def test_a_machine_that_is_asked_twice_in_turn_moves_once(brisk: Served) -> None
     assert {name: state["moveHistory"][1][name] for name in ("row", "col")} == first.json
 
 
-@pytest.mark.parametrize("count", [2, 64])
-@pytest.mark.parametrize("level", [0, 10])
-def test_a_machine_that_is_asked_many_times_at_once_moves_once(count: int, level: int, brisk: Served) -> None:
-    game, twin = start(brisk, "PvAI", level=level), Naive(6, 6)
-    while len(twin.history) < 12:
+def test_a_machine_that_is_asked_many_times_at_once_moves_once(brisk: InProcess) -> None:
+    game, twin = start(brisk, "PvAI", level=3), Naive(6, 6)
+    while len(twin.history) < 6:
         row, column = twin.legal[0]
         assert place(brisk, game, "R", row, column).status == 200
         twin.play(row, column)
-        answers = at_once(brisk.port, "/ai/move", [{"gameId": game}] * count)
+        answers = at_once(brisk, "/ai/move", [{"gameId": game}] * 16)
         (won,) = [answer.json for answer in answers if answer.status == 200]
         kinds = {error_of(answer) for answer in answers if answer.status != 200}
         assert kinds <= {(409, "asked-already"), (409, "not-its-turn")}
@@ -424,7 +404,7 @@ def test_a_machine_that_is_asked_many_times_at_once_moves_once(count: int, level
 @pytest.mark.parametrize("mode", ["PvP", "PvAI"])
 @pytest.mark.parametrize(("more", "refusal"), [({}, (400, "not-your-turn")), ({"version": 2}, (409, "stale-version"))])
 def test_of_64_racers_for_a_move_exactly_one_moves(
-    mode: str, more: Any, refusal: tuple[int, str], brisk: Served
+    mode: str, more: Any, refusal: tuple[int, str], brisk: InProcess
 ) -> None:
     game, twin = start(brisk, mode, rows=12, columns=12), Naive(12, 12)
     place(brisk, game, "R", 5, 5)
@@ -437,7 +417,7 @@ def test_of_64_racers_for_a_move_exactly_one_moves(
         {"gameId": game, "player": "R", "row": row, "col": column, "id": str(number), **more}
         for number, (row, column) in enumerate((twin.legal * 64)[:64])
     ]
-    answers = at_once(brisk.port, "/game/move", bodies)
+    answers = at_once(brisk, "/game/move", bodies)
     (won,) = [answer.json for answer in answers if answer.status == 200]
     shape = {"state": dict} if more else {}
     assert {error_of(answer, **shape) for answer in answers if answer.status != 200} == {refusal}
@@ -447,17 +427,17 @@ def test_of_64_racers_for_a_move_exactly_one_moves(
     twin.require(won)
 
 
-def test_64_senders_of_one_request_all_get_its_one_answer(brisk: Served) -> None:
+def test_64_senders_of_one_request_all_get_its_one_answer(brisk: InProcess) -> None:
     game = start(brisk)
     body = {"gameId": game, "player": "R", "row": 0, "col": 0, "version": 0, "id": "mine"}
-    answers = at_once(brisk.port, "/game/move", [body] * 64)
+    answers = at_once(brisk, "/game/move", [body] * 64)
     assert {(answer.status, answer.body) for answer in answers} == {(200, answers[0].body)}
     assert state_of(brisk, game) == answers[0].json
 
 
 @pytest.mark.slow
-def test_of_two_servers_on_one_log_one_lets_the_machine_move(serve: Callable[..., Served]) -> None:
-    both = serve("--time", "0.05"), serve("--time", "0.05")
+def test_of_two_servers_on_one_log_one_lets_the_machine_move(serve_process: Callable[..., Served]) -> None:
+    both = serve_process("--time", "0.05"), serve_process("--time", "0.05")
     for _ in range(5):
         game = start(both[0], "PvAI")
         for server in both:  # the second loads it after the move
@@ -476,8 +456,8 @@ def test_of_two_servers_on_one_log_one_lets_the_machine_move(serve: Callable[...
 
 
 @pytest.mark.parametrize("mode", ["PvP", "PvAI"])
-def test_a_game_outlives_kills_as_it_was_acknowledged(mode: str, serve: Callable[..., Served]) -> None:
-    server, twin, rng = serve("--time", "0.05"), Naive(3, 3), random.Random(3)
+def test_a_game_outlives_kills_as_it_was_acknowledged(mode: str, serve: Callable[..., InProcess]) -> None:
+    server, twin, rng = serve(seconds=0.05), Naive(3, 3), random.Random(3)
     game = start(server, mode, rows=3, columns=3)
     while twin.turn:
         if mode == "PvAI" and twin.turn == "G":
@@ -493,112 +473,67 @@ def test_a_game_outlives_kills_as_it_was_acknowledged(mode: str, serve: Callable
         twin.require(before)
 
 
-@contextmanager
-def held_up(server: Served) -> Iterator[None]:
-    """Stop the process that searches for a server, for a while."""
-    game = start(server, "PvAI")
-    place(server, game, "R", 0, 0)
-    assert server.post("/ai/move", {"gameId": game}).status == 200  # which needs that process
-    (worker,) = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
-    os.kill(int(worker), signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(int(worker), signal.SIGCONT)
-
-
-@pytest.mark.slow
-def test_a_machine_waits_to_be_asked_also_after_a_kill_while_it_thought(serve: Callable[..., Served]) -> None:
-    server = serve("--time", "0.05")
+def thinking(server: InProcess) -> "tuple[str, asyncio.Task[Answer]]":
+    """Start a game whose machine has been asked, and thinks until `searching` is set: its id, and the request."""
     game = start(server, "PvAI")
     place(server, game, "R", 2, 2)
-    with held_up(server), ThreadPoolExecutor(1) as threads:
-        asking = threads.submit(server.post, "/ai/move", {"gameId": game})
-        time.sleep(0.5)
-        assert error_of(server.post("/ai/move", {"gameId": game})) == (409, "asked-already")
-        assert error_of(place(server, game, "R", 2, 3)) == (400, "not-your-turn")
-        assert not asking.done()
-        server.process.kill()
-        with pytest.raises((OSError, HTTPException)):
-            asking.result()
+    server.searching.clear()
+    asking = server.start_asking("POST", "/ai/move", {"gameId": game})
+    assert error_of(server.post("/ai/move", {"gameId": game})) == (409, "asked-already")
+    return game, asking
+
+
+def test_a_machine_waits_to_be_asked_also_after_a_kill_while_it_thought(serve: Callable[..., InProcess]) -> None:
+    server = serve(seconds=0.05)
+    game, asking = thinking(server)
+    assert error_of(place(server, game, "R", 2, 3)) == (400, "not-your-turn")
+    assert not asking.done()
     server.restart()
-    for _ in range(5):
-        assert server.get(f"/api/matches/{game}").json["version"] == 1
-        assert state_of(server, game)["currentPlayer"] == "G"
-        time.sleep(0.2)
+    assert (state_of(server, game)["version"], state_of(server, game)["currentPlayer"]) == (1, "G")
+    assert server.app.api.matches.find(game).machine is None
     assert server.post("/ai/move", {"gameId": game}).status == 200
     assert state_of(server, game)["version"] == 2
 
 
-async def until(condition: Callable[[], bool], within: float = 20.0) -> None:
-    """Wait until something is the case."""
-    async with asyncio.timeout(within):
-        while not condition():
-            await asyncio.sleep(0.005)
-
-
-def test_until_the_log_has_a_move_nobody_is_told_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def watching() -> None:
-        app = App(Desk(live=True, seconds=0.05), str(tmp_path / "state" / "matches.lmdb"))
-        commit = app.log._commit
-        async with serving(app) as port:
-            game = (await asked(port, "POST", "/game/start", {"mode": "PvAI"})).json["id"]
-            move = {"gameId": game, "player": "R", "row": 1, "col": 1}
-            for path, body in (("/game/move", move), ("/ai/move", {"gameId": game})):
-                reached, let_go = threading.Event(), threading.Event()
-
-                def waiting(batch: Any, reached: Any = reached, let_go: Any = let_go) -> Any:
-                    results = commit(batch)
-                    reached.set()
-                    assert let_go.wait(20)
-                    return results
-
-                before = (await asked(port, "GET", f"/game/state/{game}")).body
-                monkeypatch.setattr(app.log, "_commit", waiting)
-                answer = asyncio.create_task(asked(port, "POST", path, body))
-                await until(reached.is_set, 60)
-                assert (await asked(port, "GET", f"/game/state/{game}")).body == before
-                assert not answer.done()
-                let_go.set()
-                assert (await answer).status == 200
-            assert (await asked(port, "GET", f"/game/state/{game}")).json["version"] == 2
-
-    asyncio.run(watching())
-
-
-@pytest.mark.slow
-def test_a_machine_goes_on_though_whoever_asked_it_has_gone(serve: Callable[..., Served]) -> None:
-    server = serve("--time", "0.05")
-    game = start(server, "PvAI")
-    place(server, game, "R", 2, 2)
-    with held_up(server):
-        body = json.dumps({"gameId": game})
-        head = f"POST /ai/move HTTP/1.1\r\nHost: {server.host}\r\nContent-Type: application/json\r\n"
-        with socket.create_connection(("127.0.0.1", server.port)) as connection:
-            connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
-            time.sleep(0.5)
-        assert server.get(f"/api/matches/{game}").json["version"] == 1
+def test_a_machine_goes_on_though_whoever_asked_it_has_gone(serve: Callable[..., InProcess]) -> None:
+    server = serve(seconds=0.05)
+    game, asking = thinking(server)
+    asking.cancel()
+    assert server.get(f"/api/matches/{game}").json["version"] == 1
+    server.searching.set()
     assert server.wait_for({"id": game}, 2)["to_move"] == "R"
+
+
+def test_until_the_log_has_a_move_nobody_is_told_of_it(serve: Callable[..., InProcess]) -> None:
+    server = serve(seconds=0.05)
+    game = start(server, "PvAI")
+    move = {"gameId": game, "player": "R", "row": 1, "col": 1}
+    for path, body in (("/game/move", move), ("/ai/move", {"gameId": game})):
+        before = server.get(f"/game/state/{game}").body
+        with server.writing_held_up() as reached:
+            answer = server.start_asking("POST", path, body)
+            server.run(asyncio.to_thread(reached.wait, 20))
+            assert server.get(f"/game/state/{game}").body == before
+            assert not answer.done()
+        assert server.run(answer).status == 200
+    assert state_of(server, game)["version"] == 2
 
 
 # A match like any other
 
 
-def test_a_game_can_be_watched_as_a_match_and_changed_only_here(brisk: Served) -> None:
+def test_a_game_can_be_watched_as_a_match_and_changed_only_here(brisk: InProcess) -> None:
     game = start(brisk, "PvAI", rows=3, columns=3)
 
-    async def watching() -> None:
-        async with aclosing(events(brisk.port, game)) as coming, asyncio.timeout(30):
-            assert (await anext(coming)).data["game"] == "duel,3,3"
-            body = {"gameId": game, "player": "R", "row": 0, "col": 0}
-            assert (await asked(brisk.port, "POST", "/game/move", body)).status == 200
-            assert (await anext(coming)).data["move"] == "a1"
-            square = (await asked(brisk.port, "POST", "/ai/move", {"gameId": game})).json
-            name = f"{'abc'[square['col']]}{square['row'] + 1}"
-            step = (await anext(coming)).data
-            assert (step["side"], step["move"], step["version"]) == ("G", name, 2)
-
-    asyncio.run(watching())
+    watching = brisk.follow({"id": game})
+    assert watching.next().data["game"] == "duel,3,3"
+    place(brisk, game, "R", 0, 0)
+    square = brisk.post("/ai/move", {"gameId": game}).json
+    name = f"{'abc'[square['col']]}{square['row'] + 1}"
+    made, answered = (event.data for event in watching.some(2))
+    assert made["move"] == "a1"
+    assert (answered["side"], answered["move"], answered["version"]) == ("G", name, 2)
+    watching.close()
     assert brisk.get(f"/match/{game}").headers["content-type"].startswith("text/html")
     match = brisk.get(f"/api/matches/{game}").json
     assert (match["version"], match["to_move"], len(match["captured"])) == (2, "R", 2)
@@ -608,7 +543,7 @@ def test_a_game_can_be_watched_as_a_match_and_changed_only_here(brisk: Served) -
     assert state_of(brisk, game)["version"] == 2
 
 
-def test_a_machine_of_a_match_with_tokens_still_moves_by_itself(brisk: Served) -> None:
+def test_a_machine_of_a_match_with_tokens_still_moves_by_itself(brisk: InProcess) -> None:
     match = brisk.begin("duel", G="search:0")
     assert brisk.move(match, "R", 0, "a1").status == 200
     assert brisk.wait_for(match, 2)["to_move"] == "R"
@@ -617,7 +552,7 @@ def test_a_machine_of_a_match_with_tokens_still_moves_by_itself(brisk: Served) -
 # At the door
 
 
-def test_other_methods_are_405_with_those_that_there_are(brisk: Served) -> None:
+def test_other_methods_are_405_with_those_that_there_are(brisk: InProcess) -> None:
     game = start(brisk)
     for path, allowed in {**dict.fromkeys(POSTS, ("POST",)), f"/game/state/{game}": ("GET", "HEAD")}.items():
         for method in {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"} - {*allowed}:
@@ -630,7 +565,7 @@ def test_other_methods_are_405_with_those_that_there_are(brisk: Served) -> None:
         assert error_of(brisk.get(path)) == (404, "not-found"), path
 
 
-def test_pages_of_any_origin_may_look_and_none_but_ours_may_play(brisk: Served) -> None:
+def test_pages_of_any_origin_may_look_and_none_but_ours_may_play(brisk: InProcess) -> None:
     game = start(brisk)
     path = f"/game/state/{game}"
     get, head = brisk.get(path, Origin=EVIL), brisk.ask("HEAD", path, Origin=EVIL)
@@ -665,37 +600,39 @@ def is_too_many(answer: Answer) -> bool:
     return int(answer.headers["retry-after"]) >= 1
 
 
-def test_who_asks_too_much_is_429_and_nothing_is_done(serve: Callable[..., Served]) -> None:
-    server = serve("--limit", "1", "--time", "0.05")  # 500 units at once
+def test_who_asks_too_much_is_429_and_nothing_is_done(
+    serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowance, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    server = serve(limit=1, seconds=0.05)  # 500 units at once
+    game, other, third = (start(server, "PvAI", level=0) for _ in range(3))  # 10 units each
 
-    def ask(number: int, path: str, body: Any = None) -> Answer:
-        return server.ask("GET" if body is None else "POST", path, body, source=f"127.0.0.{number}")
+    def left(units: float) -> None:
+        """Leave an address so much of its allowance."""
+        server.app.api.allowance._paid_until["127.0.0.1"] = 500 - units
 
-    started = [ask(2, "/game/start", {"mode": "PvAI"}) for _ in range(55)]  # 10 units each
-    assert 50 <= [answer.status for answer in started].count(201) < 55
-    assert is_too_many(started[-1])
-    game = started[0].json["id"]
-    move = {"gameId": game, "player": "R", "row": 0, "col": 0}
-    for _ in range(20):
-        last = ask(2, f"/game/state/{game}")
-    assert is_too_many(last)
-    assert is_too_many(ask(2, "/game/move", move))
-    assert is_too_many(ask(2, "/ai/move", {"gameId": game}))
-    assert ask(3, "/game/move", move).json["version"] == 1
-    games = [game, *(answer.json["id"] for answer in started[1:12])]
-    for number, other in enumerate(games[1:], 4):
-        assert ask(number, "/game/move", move | {"gameId": other}).status == 200
-    searched = [ask(30, "/ai/move", {"gameId": each}) for each in games]  # 51 units each
-    statuses = [answer.status for answer in searched]
-    assert statuses[:9] == [200] * 9
-    assert is_too_many(searched[-1])
-    refused = games[statuses.index(429)]
-    assert ask(31, f"/game/state/{refused}").json["currentPlayer"] == "G", "the machine was not asked"
-    again = [ask(32, "/ai/move", {"gameId": game}) for _ in range(60)]
-    assert {answer.status for answer in again} == {409}, "a machine that does not move costs no search"
+    def ask(path: str, body: Any = None) -> Answer:
+        return server.ask("GET" if body is None else "POST", path, body)
+
+    for units, path, body in (
+        (10, "/game/start", {"mode": "PvAI"}),
+        (1, f"/game/state/{game}", None),
+        (1, "/game/move", {"gameId": game, "player": "R", "row": 0, "col": 0}),
+        (51, "/ai/move", {"gameId": game}),
+    ):
+        left(units - 0.5)
+        assert is_too_many(ask(path, body)), path
+        left(units)
+        assert ask(path, body).status in (200, 201), path
+        assert is_too_many(ask(f"/game/state/{game}")), "all of it was charged"
+    left(500)
+    assert [state_of(server, each)["version"] for each in (game, other, third)] == [2, 0, 0], "nothing was done"
+    left(1)
+    answer = ask("/ai/move", {"gameId": other})
+    assert error_of(answer) == (409, "not-its-turn"), "a machine that does not move costs no search"
 
 
-def test_the_document_names_every_refusal(brisk: Served) -> None:
+def test_the_document_names_every_refusal(brisk: InProcess) -> None:
     operations = Client(brisk).operations
     for word, statuses in {
         "start_game": {201, 400, 403, 413, 415, 421, 429, 503},

@@ -1,16 +1,17 @@
 """The allowance: a token bucket for each address, what each kind of work costs, and what a refusal says."""
 
-import math
-import time
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from asgi import InProcess
 from hypothesis import given
 from hypothesis import strategies as st
-from web import Answer, Served
+from web import Answer
 
+from play.server import allowance as charging
 from play.server.allowance import BATCH, BURST, RATE, Allowance, address_of
 from play.server.requests import MOST_BOARDS
 
@@ -135,20 +136,33 @@ def test_work_is_charged_to_the_address_and_of_ipv6_to_the_network(client: objec
     assert address_of({}) == ""
 
 
+class Clock:
+    """What the allowance takes for the module `time`."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
 @pytest.fixture
-def limited(serve: Callable[..., Served]) -> Served:
-    """A server that allows 1 unit a second, and 500 at once, to every address; all of 127.0.0.0/8 is this machine."""
-    return serve("--limit", "1", "--time", "0.05")
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock that stands still unless a test moves it."""
+    clock = Clock()
+    monkeypatch.setattr(charging, "time", clock)
+    return clock
 
 
-def batch(served: Served, count: int, source: str) -> Answer:
-    return served.ask("POST", "/api/positions", {"boards": [BOARD] * count}, source=source)
+@pytest.fixture
+def limited(serve: Callable[..., InProcess], store4: Path, clock: Clock) -> InProcess:
+    """An application that allows 1 unit a second, and 500 at once, to every address."""
+    return serve(limit=1, seconds=0.05, store=str(store4))
 
 
-def spend(served: Served, units: int, source: str) -> None:
-    """Ask for as much work, by batches."""
-    for boards in [1000] * (units // 125) + [units % 125 * 8] * bool(units % 125):
-        assert batch(served, boards, source).status == 200
+def spend(served: InProcess, units: float, source: str = "127.0.0.1") -> None:
+    """Charge an address for work."""
+    assert served.app.api.allowance.charge(source, units) == 0
 
 
 def is_too_many(answer: Answer) -> bool:
@@ -176,20 +190,22 @@ WORK: list[tuple[float, str, str, object]] = [
 ]
 
 
-def test_work_costs_what_the_documentation_says(limited: Served) -> None:
-    for number, (cost, method, path, body) in enumerate(WORK, 2):
-        source, started, found = f"127.0.0.{number}", time.monotonic(), 0
-        left = math.ceil(9 * cost)
-        spend(limited, int(BURST) - left, source)
-        while not is_too_many(answer := limited.ask(method, path, body, source=source)):
-            if isinstance(answer.json, list) and answer.json[0].get("statusCode") == 429:
-                break  # the batch is let through, and not the search for its board
-            found += 1
-        assert 9 <= found <= (left + time.monotonic() - started) / cost, path
+@pytest.mark.parametrize(("cost", "method", "path", "body"), WORK)
+def test_work_costs_what_the_documentation_says(
+    cost: float, method: str, path: str, body: object, limited: InProcess
+) -> None:
+    def is_refused() -> bool:
+        answer = limited.ask(method, path, body)
+        if isinstance(answer.json, list):  # a batch may be let through, and not the search for its board
+            return any(each.get("statusCode") == 429 for each in answer.json)
+        return is_too_many(answer)
+
+    spend(limited, BURST - 3 * cost - 0.01)
+    assert [is_refused() for _ in range(4)] == [False, False, False, True]
 
 
-def test_a_page_of_another_origin_may_read_that_it_asks_too_much_where_it_may_read(limited: Served) -> None:
-    spend(limited, 500, "127.0.0.1")
+def test_a_page_of_another_origin_may_read_that_it_asks_too_much_where_it_may_read(limited: InProcess) -> None:
+    spend(limited, BURST)
     for method, path, body in (("GET", ONE, None), ("POST", "/api/positions", {"boards": [BOARD] * 80})):
         answer = limited.ask(method, path, body, Origin="http://a.example")
         assert is_too_many(answer)
@@ -199,23 +215,30 @@ def test_a_page_of_another_origin_may_read_that_it_asks_too_much_where_it_may_re
     assert "access-control-allow-origin" not in answer.headers
 
 
-def test_an_answer_that_is_kept_is_charged_too_and_a_page_is_not(limited: Served) -> None:
+def test_an_answer_that_is_kept_is_charged_too_and_a_page_is_not(limited: InProcess) -> None:
     etag = limited.get(ONE).headers["etag"]
-    spend(limited, 499, "127.0.0.1")
-    assert any(is_too_many(limited.get(ONE, If_None_Match=etag)) for _ in range(20))
+    spend(limited, BURST - 3)
+    assert [limited.get(ONE, If_None_Match=etag).status for _ in range(3)] == [304, 304, 429]
     assert limited.get("/").status == limited.get("/api/openapi.json").status == 200
 
 
-def test_it_is_enough_to_wait_as_long_as_retry_after_says(serve: Callable[..., Served]) -> None:
-    served = serve("--limit", "64")
-    spend(served, 640, "127.0.0.1")
-    answer = batch(served, 320, "127.0.0.1")  # 40 units
+def test_it_is_enough_to_wait_as_long_as_retry_after_says(serve: Callable[..., InProcess], clock: Clock) -> None:
+    served = serve(limit=64)
+    spend(served, 640)
+    begin = {"game": "3,3,3"}  # 10 units
+    answer = served.post("/api/matches", begin)
     assert is_too_many(answer)
     assert int(answer.headers["retry-after"]) == 1
-    time.sleep(int(answer.headers["retry-after"]))
-    assert batch(served, 320, "127.0.0.1").status == 200
+    clock.now += int(answer.headers["retry-after"])
+    assert served.post("/api/matches", begin).status == 201
 
 
-def test_this_machine_is_not_limited_unless_it_is_said(server: Served) -> None:
-    spend(server, 700, "127.0.0.1")
+def test_each_address_has_an_allowance_of_its_own(limited: InProcess) -> None:
+    spend(limited, BURST, "10.0.0.1")
+    assert [limited.ask("GET", ONE, source=each).status for each in ("10.0.0.1", "10.0.0.2")] == [429, 200]
+
+
+def test_this_machine_is_not_limited_unless_it_is_said(server: InProcess) -> None:
+    for _ in range(7):
+        assert server.post("/api/positions", {"boards": [BOARD] * 1000}).status == 200
     assert server.get(ONE).status == 200

@@ -6,35 +6,31 @@ import os
 import random
 import resource
 import signal
-import subprocess
-import sys
-import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import lmdb
 import pytest
-from hypothesis import given
+from asgi import InProcess
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from web import Answer, Event, Served, asked, events, serving
+from web import Answer, Event, Served, asked, events
 
 from play.server import log as log_file
 from play.server import matches as kept_matches
-from play.server.app import App
-from play.server.desk import Desk
 from play.server.log import ID_BYTES, Log
 from play.server.problems import Problem
+from play.server.seats import token_of
 from solver.errors import StoreDamaged, StoreUnwritable
 from solver.games.registry import find_game
 
 SLOW = pytest.mark.slow
 MATCH, OTHER = b"one game", b"another1"
 LONG = "20,20,20"  # no line of it will be full before the board is nearly so
-TESTS = Path(__file__).parents[2]
 
 
 @contextmanager
@@ -56,10 +52,6 @@ def append(log: Log, match: bytes, version: int, *events: bytes) -> bool:
 
 def commits_of(log: Log) -> int:
     return int(log._env.info()["last_txnid"])
-
-
-def file_of(server: Served) -> Path:
-    return server.log.parent / "ttt4" / "matches.lmdb"
 
 
 def path_of(match: Any, what: str = "") -> str:
@@ -98,12 +90,6 @@ async def steps(port: int, match: Any, count: int, after: int = 0) -> list[Event
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "state" / "matches.lmdb"
-
-
-@pytest.fixture
-def app(path: Path) -> App:
-    """An application for a server in this process."""
-    return App(Desk(live=True), str(path))
 
 
 # The file
@@ -188,6 +174,7 @@ def test_the_secret_stays_with_the_file_and_no_two_files_share_one(path: Path, t
         max_size=6,
     )
 )
+@settings(max_examples=30)
 def test_every_match_is_found_with_its_first_and_its_last_event(
     tmp_path_factory: pytest.TempPathFactory, kept: dict[bytes, int]
 ) -> None:
@@ -207,7 +194,7 @@ def test_every_match_is_found_with_its_first_and_its_last_event(
 def test_after_matches_were_dropped_the_file_still_opens(path: Path) -> None:
     """LMDB leaves pages unwritten behind the last one that it needs: such a file is not one that was cut short."""
     rng, kept = random.Random(3), []
-    for _ in range(60):
+    for _ in range(30):
         with logged(path) as log:
             for _ in range(3):
                 match = rng.randbytes(ID_BYTES)
@@ -242,73 +229,103 @@ def test_where_no_file_can_be_the_server_says_so(tmp_path: Path) -> None:
 
 # Several processes on one file
 
-WRITER = """
-import asyncio, sys
-from play.server.log import Log
 
-async def write(path, name, count, size):
-    log = Log(path)
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for version in range(0, count * size, size):
-        events = [b"%s %d" % (name.encode(), version)] * size
-        print(int(await log.append(b"one game", version, events)), flush=True)
-    log.close()
+class Child:
+    """A forked process that runs a function once it is told to begin; a log has to be opened after the fork."""
 
-asyncio.run(write(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
-"""
+    def __init__(self, function: Callable[[Callable[[bytes], object]], object]) -> None:
+        """Give the function a way to tell something."""
+        waiting, self._beginning = os.pipe()
+        self._reading, writing = os.pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            os.close(self._beginning)
+            try:
+                if os.read(waiting, 1):
+                    function(lambda told: os.write(writing, told))
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        os.close(waiting)
+        os.close(writing)
+
+    def begin(self) -> "Child":
+        os.write(self._beginning, b"!")
+        return self
+
+    def ended(self) -> tuple[int, bytes]:
+        """Wait for the end, and return the exit code and what was told."""
+        with os.fdopen(self._reading, "rb") as reading:
+            told = reading.read()
+        os.close(self._beginning)
+        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1]), told
 
 
-def writer(path: Path, name: str, count: int, size: int = 1) -> "subprocess.Popen[str]":
-    """Start a process that writes the versions of one match in turn, so many events at once, when it gets a line."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(path), name, str(count), str(size)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout.readline() == "ready\n"
-    return process
+def writer(path: Path, name: str, count: int) -> Child:
+    """Return a process that writes the versions of one match in turn, and tells which of them it has written."""
 
+    def write(tell: Callable[[bytes], object]) -> None:
+        with logged(path) as log:
+            for version in range(count):
+                tell(b"%d" % append(log, MATCH, version, f"{name} {version}".encode()))
 
-def begin(process: "subprocess.Popen[str]") -> None:
-    process.stdin.write("\n")
-    process.stdin.flush()
+    return Child(write)
 
 
 def test_of_several_processes_exactly_one_writes_each_version(path: Path) -> None:
-    processes = [writer(path, name, 60) for name in "abcd"]
+    processes = [writer(path, name, 30) for name in "abcd"]
     for process in processes:
-        begin(process)
-    won = [process.communicate(timeout=60)[0].split() for process in processes]
-    assert [sum(map(int, each)) for each in zip(*won, strict=True)] == [1] * 60
+        process.begin()
+    won = [process.ended()[1].decode() for process in processes]
+    assert [sum(map(int, each)) for each in zip(*won, strict=True)] == [1] * 30
     with logged(path) as log:
         names = ["abcd"[each.index("1")] for each in zip(*won, strict=True)]
         assert log.events(MATCH) == [f"{name} {version}".encode() for version, name in enumerate(names)]
 
 
-@pytest.mark.parametrize("times", [4, pytest.param(50, marks=SLOW)])
-def test_a_killed_writer_leaves_all_that_it_acknowledged_and_no_half_of_anything(times: int, path: Path) -> None:
-    rng, total = random.Random(5), 0
-    for number in range(times):
-        file = path.with_name(f"{number}.lmdb")
-        process = writer(file, "a", 100_000, 5)
-        begin(process)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(rng.uniform(0.005, 0.15))
-        process.kill()
-        acknowledged = 5 * process.communicate()[0].count("1\n")
-        with logged(file) as log:
-            found = log.events(MATCH)
-            assert append(log, MATCH, len(found), b"goes on")
-        assert acknowledged <= len(found) <= acknowledged + 5
-        assert found == [b"a %d" % (version // 5 * 5) for version in range(len(found))]
-        assert len(found) % 5 == 0
-        total += len(found)
-    assert total > 0
+class Deadly(list[bytes]):
+    """Events of which only the first three can be read: then the process is killed."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self[:3]
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def deadly(commit: Callable[[Any], Any], *, after: bool) -> Callable[[Any], Any]:
+    """Return a commit that the process does not survive: it is killed before the commit is made, or after it."""
+
+    def dying(batch: Any) -> None:
+        if after:
+            commit(batch)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return dying
+
+
+@pytest.mark.parametrize("when", ["before", "within", "after"])
+def test_a_killed_writer_leaves_all_that_it_acknowledged_and_no_half_of_anything(when: str, path: Path) -> None:
+    def write(tell: Callable[[bytes], object]) -> None:
+        with logged(path) as log:
+            assert append(log, MATCH, 0, *[b"first"] * 5)
+            assert append(log, MATCH, 5, *[b"second"] * 5)
+            tell(b"acknowledged")
+            if when != "within":
+                log._commit = deadly(log._commit, after=when == "after")  # type: ignore[method-assign]
+            asyncio.run(log.append(MATCH, 10, Deadly([b"third"] * 5) if when == "within" else [b"third"] * 5))
+            tell(b"too much")
+
+    assert Child(write).begin().ended() == (-signal.SIGKILL, b"acknowledged")
+    with logged(path) as log:
+        found = log.events(MATCH)
+        assert found == [b"first"] * 5 + [b"second"] * 5 + [b"third"] * 5 * (when == "after")
+        assert append(log, MATCH, len(found), b"goes on")
 
 
 @pytest.mark.parametrize("before", ["", "written", "refused"])
 @pytest.mark.parametrize("after", ["", "written", "refused"])
 def test_what_another_process_writes_is_noticed_whatever_is_asked_for_here(before: str, after: str, path: Path) -> None:
+    process = writer(path, "a", 1)
     with logged(path) as log:
 
         def ask(what: str) -> None:
@@ -317,88 +334,83 @@ def test_what_another_process_writes_is_noticed_whatever_is_asked_for_here(befor
 
         ask(before)
         assert not log.written_elsewhere()
-        process = writer(path, "a", 1)  # which opens the file only
-        begin(process)
-        assert process.communicate(timeout=20)[0] == "1\n"
+        assert process.begin().ended() == (0, b"1")
         ask(after)
         assert log.written_elsewhere()
         assert not log.written_elsewhere()
 
 
+@pytest.fixture
+def rival(tmp_path: Path) -> Child:
+    """Another server on the log of the test's own application, which makes O's first move in its only match."""
+
+    def move(tell: Callable[[bytes], object]) -> None:
+        with InProcess(tmp_path / "state0", live=True) as other:
+            ((ident, _, _),) = other.app.log.last_events()
+            match = {"id": ident.hex(), "tokens": {"O": token_of(other.app.log.secret, ident, "O")}}
+            tell(other.move(match, "O", 1, "a1", "theirs").body)
+
+    return Child(move)
+
+
+def test_who_comes_second_to_another_server_is_refused_with_what_that_has_written(
+    rival: Child, serve: Callable[..., InProcess]
+) -> None:
+    server = serve()
+    match = server.begin("3,3,3")
+    server.move(match, "X", 0, "b2")
+    following = server.follow(match)
+    following.next()
+    theirs = json.loads(rival.begin().ended()[1])
+    refused = server.move(match, "O", 1, "c3", "mine")
+    assert (refused.status, refused.json["error"]) == (409, "stale-version")
+    assert refused.json["match"]["version"] == 2
+    assert [event.data for event in following.waiting()] == [theirs]
+    assert server.move(match, "O", 1, "a1", "theirs").json == theirs, "a retry here is the same step"
+    following.close()
+
+
+def test_what_another_server_writes_comes_to_those_who_follow_here(
+    rival: Child, serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_matches, "_WATCHED", 0.01)
+    server = serve()
+    match = server.begin("3,3,3")
+    server.move(match, "X", 0, "b2")
+    following = server.follow(match)
+    following.next()
+    theirs = json.loads(rival.begin().ended()[1])
+    assert following.next().data == theirs
+    following.close()
+
+
 # Nobody is told before it is on disk
 
 
-def held_up(app: App, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> tuple[threading.Event, threading.Event]:
-    """Hold up the log's next commits, before or after they are made: what says that one waits, and what lets it go."""
-    reached, let_go, commit = threading.Event(), threading.Event(), app.log._commit
-
-    def waiting(batch: Any) -> Any:
-        results = commit(batch) if after else None
-        reached.set()
-        assert let_go.wait(20)
-        return results or commit(batch)
-
-    monkeypatch.setattr(app.log, "_commit", waiting)
-    return reached, let_go
-
-
-@pytest.mark.parametrize("after", [False, True])
-def test_until_the_log_has_a_move_nobody_hears_of_it(after: bool, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def watching() -> None:
-        async with serving(app) as port:
-            match = (await asked(port, "POST", "/api/matches", {"game": "3,3,3"})).json
-            before = (await asked(port, "GET", path_of(match))).body
-            coming = events(port, match["id"])
-            assert (await anext(coming)).kind == "match"
-            reached, let_go = held_up(app, monkeypatch, after=after)
-            answer = asyncio.create_task(move(port, match, 0, "b2", "mine"))
-            told = asyncio.create_task(anext(coming))
-            retry = asyncio.create_task(move(port, match, 0, "b2", "mine"))
-            await until(reached.is_set)
-            for _ in range(20):  # others are served meanwhile
-                assert (await asked(port, "GET", path_of(match))).body == before
-            fresh = events(port, match["id"])
-            assert (await anext(fresh)).data["version"] == 0
-            assert [task.done() for task in (answer, told, retry)] == [False] * 3
-            let_go.set()
-            assert (await answer).status == (await retry).status == 200
-            assert (await answer).body == (await retry).body
-            assert (await told).data == (await anext(fresh)).data == (await answer).json
-            assert (await asked(port, "GET", path_of(match))).json["version"] == 1
-
-    asyncio.run(watching())
-
-
-def test_when_an_event_comes_or_a_move_is_answered_the_file_has_it(serve: Callable[..., Served]) -> None:
+@pytest.mark.parametrize("committed", [False, True])
+def test_until_the_log_has_a_move_nobody_hears_of_it(committed: bool, serve: Callable[..., InProcess]) -> None:
     server = serve()
-    match = server.begin(LONG)
-    wrong, checked = [], 0
-
-    def check(version: int, who: str) -> None:
-        nonlocal checked
-        with file.begin() as transaction:
-            value = transaction.get(bytes.fromhex(match["id"]) + version.to_bytes(4, "big"))
-            checked += 1
-            if value is None or json.loads(value)["move"] != cells()[version - 1]:
-                wrong.append((who, version))
-
-    async def following() -> None:
-        async for event in events(server.port, match["id"], 0):
-            if event.kind == "step":
-                check(event.ident or 0, "follower")
-                if event.ident == 60:
-                    return
-
-    async def playing() -> None:
-        crowd = [asyncio.create_task(following()) for _ in range(10)]
-        for version in range(60):
-            answer = await move(server.port, match, version, cells()[version], str(version))
-            check(answer.json["version"], "player")
-        await asyncio.gather(*crowd)
-
-    with lmdb.open(str(file_of(server)), subdir=False, readonly=True) as file:
-        asyncio.run(playing())
-    assert (wrong, checked) == ([], 60 * 11)
+    match = server.begin("3,3,3")
+    before = server.get(path_of(match)).body
+    following = server.follow(match)
+    assert following.next().kind == "match"
+    move = ("POST", path_of(match, "moves"), {"version": 0, "id": "mine", "move": "b2"}, match["tokens"]["X"])
+    with server.writing_held_up(committed=committed) as reached:
+        answer, retry = (server.start_asking(*move) for _ in range(2))
+        server.run(asyncio.to_thread(reached.wait, 20))
+        for _ in range(5):  # others are served meanwhile
+            assert server.get(path_of(match)).body == before
+        late = server.follow(match)
+        assert late.next().data["version"] == 0
+        assert not answer.done()
+        assert not retry.done()
+        assert following.waiting() == []
+    made = server.run(answer)
+    assert (made.status, made) == (200, server.run(retry))
+    assert following.next().data == late.next().data == made.json
+    assert server.get(path_of(match)).json["version"] == 1
+    following.close()
+    late.close()
 
 
 # No room
@@ -411,77 +423,77 @@ async def filled(log: Log) -> None:
             await log.append(os.urandom(ID_BYTES), 0, [b"x" * 500] * 5)
 
 
+def moves_until_refused(server: InProcess, match: Any) -> tuple[Answer, int]:
+    """Make moves until one cannot be kept: the answer, and the version that the match then has."""
+    version = 0
+    while (answer := server.move(match, "XO"[version % 2], version, cells()[version], str(version))).status == 200:
+        version += 1
+    assert (answer.status, answer.json["error"], answer.json["statusCode"]) == (503, "log-unwritable", 503)
+    assert int(answer.headers["retry-after"]) > 0
+    return answer, version
+
+
 def test_when_the_log_is_full_a_move_is_503_and_the_match_goes_on_from_what_was_told(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def playing() -> tuple[Any, int]:
-        app = App(Desk(live=True), str(path))
-        async with serving(app) as port:
-            match = (await asked(port, "POST", "/api/matches", {"game": LONG})).json
-            coming = events(port, match["id"], 0)
-            assert (await anext(coming)).kind == "notice"
-            await filled(app.log)
-            version = 0
-            while (answer := await move(port, match, version, cells()[version], str(version))).status == 200:
-                version += 1
-                assert (await anext(coming)).ident == version
-            assert (answer.status, answer.json["error"], answer.json["statusCode"]) == (503, "log-unwritable", 503)
-            assert int(answer.headers["retry-after"]) > 0
-            told = asyncio.create_task(anext(coming))
-            now = (await asked(port, "GET", path_of(match))).json
-            assert now["version"] == len(now["events"]) == version
-            assert (await anext(events(port, match["id"]))).data == now
-            assert not told.done()
-            return match, version
-
-    async def going_on(match: Any, version: int) -> None:
-        async with serving(App(Desk(live=True), str(path))) as port:
-            assert (await asked(port, "GET", path_of(match))).json["version"] == version
-            answer = await move(port, match, version, cells()[version], str(version))
-            assert (answer.status, answer.json["version"]) == (200, version + 1)
-
     monkeypatch.setattr(log_file, "_MAP_BYTES", 1 << 17)
-    match, version = asyncio.run(playing())
+    server = serve()
+    match = server.begin(LONG)
+    following = server.follow(match)
+    server.run(filled(server.app.log))
+    _, version = moves_until_refused(server, match)
+    assert [event.ident for event in following.waiting()] == [*range(version + 1)]
+    now = server.get(path_of(match)).json
+    assert now["version"] == len(now["events"]) == version
     monkeypatch.setattr(log_file, "_MAP_BYTES", 1 << 20)
-    asyncio.run(going_on(match, version))
+    server.restart()
+    assert server.get(path_of(match)).json["version"] == version
+    answer = server.move(match, "XO"[version % 2], version, cells()[version], str(version))
+    assert (answer.status, answer.json["version"]) == (200, version + 1)
 
 
 def test_while_the_disk_is_full_moves_are_503_and_after_that_the_same_requests_succeed(
-    serve: Callable[..., Served],
+    tmp_path: Path, forked: Callable[..., tuple[int, str]]
 ) -> None:
-    server = serve()
-    match, machine = server.begin(LONG), server.begin("4,4,4", O="random")
-    limits = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (file_of(server).stat().st_size, limits[1]))
-    version = 0
-    while (answer := server.move(match, "XO"[version % 2], version, cells()[version], f"{version:064}")).status == 200:
-        version += 1
-    assert (answer.status, answer.json["error"]) == (503, "log-unwritable")
-    assert server.get(path_of(match)).json["version"] == version
-    refused = server.move(machine, "X", 0, "b2", "mine").status
-    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, limits)
-    again = server.move(match, "XO"[version % 2], version, cells()[version], f"{version:064}")
-    assert (again.status, again.json["version"]) == (200, version + 1)
-    assert refused in (200, 503)
-    assert server.move(machine, "X", 0, "b2", "mine").status == 200
-    assert len(server.wait_for(machine, 2)["events"]) == 2
-    now = server.get(path_of(match)).json
-    server.restart()
-    assert server.get(path_of(match)).json == now
-    assert [event["move"] for event in now["events"]] == cells()[: version + 1]
+    def playing() -> str:
+        server = InProcess(tmp_path / "state", live=True)
+        match, machine = server.begin(LONG), server.begin("3,3,3", O="random")
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (server.file.stat().st_size, limits[1]))
+        _, version = moves_until_refused(server, match)
+        assert server.get(path_of(match)).json["version"] == version
+        refused = server.move(machine, "X", 0, "b2", "mine").status
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        again = server.move(match, "XO"[version % 2], version, cells()[version], str(version))
+        assert (again.status, again.json["version"]) == (200, version + 1)
+        assert refused in (200, 503)
+        assert server.move(machine, "X", 0, "b2", "mine").status == 200
+        assert len(server.wait_for(machine, 2)["events"]) == 2
+        now = server.get(path_of(match)).json
+        server.restart()
+        assert server.get(path_of(match)).json == now
+        assert [event["move"] for event in now["events"]] == cells()[: version + 1]
+        return "done"
+
+    assert forked(playing) == (0, "done")
 
 
 # Races
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(30, marks=SLOW)])
-def test_of_64_racers_for_a_version_exactly_one_moves(count: int, server: Served) -> None:
-    match = server.begin("15,15,5")
+def racers(match: Any, version: int, count: int, name: str = "") -> list[tuple[str, str, Any, str]]:
+    """Return requests for different moves that all want to make the same version."""
+    path, token = path_of(match, "moves"), match["tokens"]["XO"[version % 2]]
+    return [
+        ("POST", path, {"version": version, "id": f"{name} {version} {number}", "move": move}, token)
+        for number, move in enumerate(cells("15,15,15")[version : version + count])
+    ]
 
-    async def race(version: int) -> None:
-        free = (await asked(server.port, "GET", path_of(match))).json["legal"]
-        racing = (move(server.port, match, version, free[number], f"{version} {number}") for number in range(64))
-        answers = await asyncio.gather(*racing)
+
+def test_of_64_racers_for_a_version_exactly_one_moves(server: InProcess) -> None:
+    match = server.begin("15,15,15")
+    for version in range(3):
+        answers = server.together(*(server.asking(*each) for each in racers(match, version, 64)))
         assert sorted(answer.status for answer in answers) == [200] + [409] * 63
         (won,) = (answer.json for answer in answers if answer.status == 200)
         assert won["version"] == version + 1
@@ -489,107 +501,61 @@ def test_of_64_racers_for_a_version_exactly_one_moves(count: int, server: Served
             if answer.status == 409:
                 assert (answer.json["error"], answer.json["match"]["version"]) == ("stale-version", version + 1)
                 assert answer.json["match"]["events"][-1]["move"] == won["move"]
-
-    for version in range(count):
-        asyncio.run(race(version))
-    assert server.get(path_of(match)).json["version"] == count
+    assert server.get(path_of(match)).json["version"] == 3
 
 
-RACERS = """
-import asyncio, json, sys
-from web import asked
-
-async def race(ports, name, match, count):
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for version in range(count):
-        for port in ports:  # another server knows a version a little later
-            while (await asked(port, "GET", f"/api/matches/{match['id']}")).json["version"] < version:
-                pass
-        token, path = match["tokens"]["XO"[version % 2]], f"/api/matches/{match['id']}/moves"
-        bodies = [
-            {"version": version, "id": f"{name} {version} {number}", "move": match["legal"][version]}
-            for number in range(16)
-        ]
-        sent = (asked(ports[number % len(ports)], "POST", path, body, token) for number, body in enumerate(bodies))
-        print(json.dumps([[answer.status, answer.json.get("error")] for answer in await asyncio.gather(*sent)]))
-
-asyncio.run(race(json.loads(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3]), int(sys.argv[4])))
-"""
-
-
-def raced(ports: Sequence[int], match: Any, count: int) -> list[list[tuple[int, str | None]]]:
-    """Return all answers to each version, for which four processes with sixteen racers each compete."""
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", RACERS, json.dumps(ports), name, json.dumps(match), str(count)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(TESTS)},
-        )
-        for name in "abcd"
-    ]  # fmt: skip
-    assert [process.stdout.readline() for process in processes] == ["ready\n"] * 4
-    for process in processes:
-        begin(process)
-    lines = [process.communicate(timeout=120)[0].splitlines() for process in processes]
-    return [[tuple(each) for line in same for each in json.loads(line)] for same in zip(*lines, strict=True)]
-
-
-@pytest.mark.parametrize("count", [6, pytest.param(30, marks=SLOW)])
-def test_of_64_racers_in_4_processes_exactly_one_moves(count: int, server: Served) -> None:
-    match = server.begin("15,15,15")
-    for answers in raced([server.port], match, count):
-        assert sorted(answers) == [(200, None), *[(409, "stale-version")] * 63]
-    assert len(server.get(path_of(match)).json["events"]) == count
-
-
-@pytest.mark.parametrize("count", [5, pytest.param(30, marks=SLOW)])
-def test_of_64_racers_to_two_servers_on_one_log_exactly_one_moves_and_followers_of_both_see_it(
-    count: int, serve: Callable[..., Served]
+@pytest.mark.parametrize("count", [2, pytest.param(30, marks=SLOW)])
+def test_of_racers_to_two_servers_on_one_log_exactly_one_moves_and_followers_of_both_see_it(
+    count: int, serve_process: Callable[..., Served]
 ) -> None:
-    both = serve(), serve()
+    both = serve_process(), serve_process()
     match = both[0].begin("15,15,15")
 
-    async def racing() -> tuple[Any, ...]:
+    async def racing() -> list[list[Event]]:
         crowd = [asyncio.create_task(steps(server.port, match, count)) for server in (*both, *both)]
-        answers = await asyncio.to_thread(raced, [server.port for server in both], match, count)
-        return answers, await asyncio.gather(*crowd)
+        for version in range(count):
+            for server in both:  # another server knows a version a little later
+                await until_at(server, match, version)
+            sent = (asked(server.port, *each) for server in both for each in racers(match, version, 16, server.url))
+            answers = await asyncio.gather(*sent)
+            kinds = sorted((answer.status, answer.json.get("error")) for answer in answers)
+            assert kinds == [(200, None), *[(409, "stale-version")] * 31]
+        return await asyncio.gather(*crowd)
 
-    answers, seen = asyncio.run(racing())
-    for each in answers:
-        assert sorted(each) == [(200, None), *[(409, "stale-version")] * 63]
+    seen = asyncio.run(racing())
     assert all(each == seen[0] for each in seen)
     assert [event.ident for event in seen[0]] == [*range(1, count + 1)]
     assert both[0].get(path_of(match)).body == both[1].get(path_of(match)).body
 
 
-def test_two_servers_on_one_log_show_each_other_s_steps_while_both_are_busy(serve: Callable[..., Served]) -> None:
-    both = serve(), serve()
-    begun = [both[number % 2].begin(LONG) for number in range(6)]
-
-    async def playing(match: Any, port: int) -> None:
-        for version in range(25):
-            assert (await move(port, match, version, cells()[version], str(version))).status == 200
-
-    async def all_of_it() -> list[list[Event]]:
-        crowd = [asyncio.create_task(steps(server.port, match, 25)) for match in begun for server in both]
-        await asyncio.gather(*(playing(match, both[number % 2].port) for number, match in enumerate(begun)))
-        return await asyncio.gather(*crowd)
-
-    seen = asyncio.run(all_of_it())
-    assert [[event.ident for event in each] for each in seen] == [[*range(1, 26)]] * 12
-
-
-def test_a_retry_at_the_other_server_is_the_same_step(serve: Callable[..., Served]) -> None:
-    first, second = serve(), serve()
-    match = first.begin("3,3,3")
-    assert second.get(path_of(match)).json["version"] == 0
-    made = first.move(match, "X", 0, "b2", "mine")
-    again = second.move(match, "X", 0, "b2", "mine")
-    assert (made.status, again.status, again.body) == (200, 200, made.body)
-    assert second.get(path_of(match)).json["version"] == 1
+async def until_at(server: Served, match: Any, version: int) -> None:
+    """Wait until a server knows a version of a match."""
+    while (await asked(server.port, "GET", path_of(match))).json["version"] < version:
+        await asyncio.sleep(0.005)
 
 
 # Kills
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_kill_loses_no_acknowledged_move_and_a_retry_is_never_a_second_one(after: bool, tmp_path: Path) -> None:
+    def playing(tell: Callable[[bytes], object]) -> None:
+        server = InProcess(tmp_path / "state", live=True)
+        match = server.begin("3,3,3")
+        tell(json.dumps(match).encode() + b"\n" + server.move(match, "X", 0, "b2", "first").body)
+        server.app.log._commit = deadly(server.app.log._commit, after=after)  # type: ignore[method-assign]
+        tell(server.move(match, "O", 1, "a1", "second").body)
+
+    code, told = Child(playing).begin().ended()
+    assert code == -signal.SIGKILL
+    match, first = map(json.loads, told.splitlines())
+    with InProcess(tmp_path / "state", live=True) as server:
+        found = server.get(path_of(match)).json
+        assert [event["move"] for event in found["events"]] == ["b2", "a1"][: 1 + after]
+        made = [server.move(match, "O", 1, "a1", "second") for _ in range(2)]
+        assert (made[0].status, made[0].json["version"], made[0]) == (200, 2, made[1])
+        assert server.move(match, "X", 0, "b2", "first").json == first
+        assert server.get(path_of(match)).json["version"] == 2
 
 
 class Player:
@@ -606,11 +572,6 @@ class Player:
     def cell(self, version: int) -> str:
         """The move that this player makes, which is no rival's, then or later."""
         return cells()[2 * version + self.offset]
-
-    def written_unanswered(self, found: Any) -> bool:
-        """Tell whether a match has the move for which this player got no answer."""
-        version = self.open[0] if self.open and self.match["id"] == found["id"] else found["version"]
-        return version < found["version"] and found["events"][version]["move"] == self.cell(version)
 
     async def play(self, port: int, version: int) -> None:
         """Make move after move, from a version on, for as long as the server answers."""
@@ -661,13 +622,11 @@ async def retried(server: Served, players: Sequence[Player]) -> None:
             player.open = None
 
 
-@pytest.mark.parametrize("times", [5, pytest.param(50, marks=SLOW)])
-def test_a_kill_loses_no_acknowledged_move_and_a_retry_is_never_a_second_one(
-    times: int, serve: Callable[..., Served]
-) -> None:
-    server, rng = serve(), random.Random(12)
+@pytest.mark.slow
+def test_kills_at_any_moment_lose_no_acknowledged_move(serve_process: Callable[..., Served]) -> None:
+    server, rng, times = serve_process(), random.Random(12), 10
     every: list[Player] = []
-    unanswered = on_disk = 0
+    unanswered = 0
     for number in range(times):
         if number % 5 == 0:
             matches = [server.begin(LONG) for _ in range(6)]
@@ -679,7 +638,6 @@ def test_a_kill_loses_no_acknowledged_move_and_a_retry_is_never_a_second_one(
         for match in matches:
             found = server.get(path_of(match)).json
             assert {version for ident, version in acknowledged if ident == match["id"]} <= {*range(found["version"])}
-            on_disk += sum(player.written_unanswered(found) for player in players)
         unanswered += sum(player.open is not None for player in players)
         asyncio.run(retried(server, players))
     made = 0
@@ -692,7 +650,6 @@ def test_a_kill_loses_no_acknowledged_move_and_a_retry_is_never_a_second_one(
             assert all(version in player.lost or version not in player.won for player in owners if player != winner)
         assert found["version"] == len(found["events"]) == sum(len(player.won) for player in owners)
         made += found["version"]
-    print(f"{times} kills: {made} moves; {unanswered} requests not answered, {on_disk} of them on disk")
     assert made > times
     assert unanswered > 0
     assert "Traceback" not in server.said
@@ -716,90 +673,76 @@ def entries(age: float, moves: Sequence[float] = ()) -> list[bytes]:
     return [json.dumps(each).encode() for each in [first, *made]]
 
 
-def test_matches_that_nobody_played_for_a_month_are_dropped_but_none_that_is_open(app: App) -> None:
+def status_of(server: InProcess, match: bytes) -> int:
+    return server.get(path_of({"id": match.hex()})).status
+
+
+def test_old_matches_are_dropped_but_none_that_is_open(serve: Callable[..., InProcess]) -> None:
     kept = {
-        b"new     ": entries(0), b"played  ": entries(90, [80, 29]), b"followed": entries(90, [80]),
+        b"new     ": entries(6), b"played  ": entries(90, [80, 29]), b"followed": entries(90, [80]),
         b"asked   ": entries(90),
     }  # fmt: skip
-    old = {b"old     ": entries(31), b"finished": entries(90, [80, 80, 80])}
-
-    async def housekeeping() -> None:
-        async with serving(app) as port:
-            for match, written in {**kept, **old}.items():
-                assert await app.log.append(match, 0, written)
-            coming = events(port, b"followed".hex())
-            await anext(coming)
-            asking = path_of({"id": b"asked   ".hex()})
-            assert (await asked(port, "GET", asking)).status == 200
-            assert await asyncio.to_thread(app.api.matches._drop_old) == len(kept)
-            assert {match for match, _, _ in app.log.last_events()} == set(kept)
-            for match in (*kept, *old):
-                answer = await asked(port, "GET", path_of({"id": match.hex()}))
-                assert answer.status == (200 if match in kept else 404)
-            await coming.aclose()
-
-    asyncio.run(housekeeping())
-
-
-def test_matches_that_nobody_began_to_play_are_dropped_after_a_week(
-    serve: Callable[..., Served],
-) -> None:
+    old = {b"unplayed": entries(8), b"old     ": entries(31), b"finished": entries(90, [80, 80, 80])}
     server = serve()
-    with logged(file_of(server)) as log:
-        append(log, b"old     ", 0, *entries(8))
-        append(log, b"new     ", 0, *entries(6))
-        server.restart()
-        asyncio.run(until(lambda: not log.events(b"old     ")))
-    for match, status in ((b"old     ", 404), (b"new     ", 200)):
-        assert server.get(path_of({"id": match.hex()})).status == status
+    for match, written in {**kept, **old}.items():
+        assert server.run(server.app.log.append(match, 0, written))
+    following = server.follow({"id": b"followed".hex()})
+    following.next()
+    assert status_of(server, b"asked   ") == 200
+    assert server.app.api.matches._drop_old() == len(kept)
+    assert {match for match, _, _ in server.app.log.last_events()} == set(kept)
+    assert all(status_of(server, match) == (200 if match in kept else 404) for match in (*kept, *old))
+    following.close()
 
 
-def test_no_more_matches_are_begun_than_may_be_kept(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_matches_are_dropped_at_the_start(serve: Callable[..., InProcess]) -> None:
+    server = serve()
+    for match in (b"older   ", b"newer   "):
+        assert server.run(server.app.log.append(match, 0, entries(8 if match == b"older   " else 6)))
+    server.restart()
+    server.run(until(lambda: server.app.api.matches._count == 1))
+    assert [status_of(server, match) for match in (b"older   ", b"newer   ")] == [404, 200]
+
+
+def test_no_more_matches_are_begun_than_may_be_kept(
+    serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kept_matches, "MOST_MATCHES", 3)
-
-    async def beginning() -> list[Answer]:
-        assert await app.log.append(MATCH, 0, entries(1))
-        async with serving(app) as port:
-            await until(lambda: app.api.matches._count == 1)
-            return [await asked(port, "POST", "/api/matches", {}) for _ in range(4)]
-
-    *begun, refused = asyncio.run(beginning())
+    server = serve()
+    assert server.run(server.app.log.append(MATCH, 0, entries(1)))
+    server.restart()
+    server.run(until(lambda: server.app.api.matches._count == 1))
+    *begun, refused = [server.post("/api/matches", {}) for _ in range(4)]
     assert [answer.status for answer in begun] == [201, 201, 201], "the oldest makes room, as it is not in memory"
     assert (refused.status, refused.json["error"]) == (503, "too-many-matches")
     assert refused.headers["retry-after"] == "60"
 
 
-def test_a_match_has_a_last_step(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_match_has_a_last_step(serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_matches, "MOST_EVENTS", 3)
-
-    async def playing() -> list[Answer]:
-        async with serving(app) as port:
-            match = (await asked(port, "POST", "/api/matches", {"game": LONG})).json
-            made = [await move(port, match, version, cells()[version], str(version)) for version in range(4)]
-            return [*made, await move(port, match, 2, cells()[2], "2")]
-
-    *made, refused, again = asyncio.run(playing())
+    server = serve()
+    match = server.begin(LONG)
+    *made, refused = [server.move(match, "XO"[at % 2], at, cells()[at], str(at)) for at in range(4)]
     assert [answer.status for answer in made] == [200] * 3
     assert (refused.status, refused.json["error"]) == (409, "too-long")
-    assert again.body == made[2].body, "a retry is answered still"
+    assert server.move(match, "X", 2, cells()[2], "2").body == made[2].body, "a retry is answered still"
 
 
-def test_a_match_that_is_not_held_in_memory_comes_back_as_it_was(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_match_that_is_not_held_in_memory_comes_back_as_it_was(
+    serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kept_matches, "LOADED", 3)
-
-    async def playing() -> None:
-        async with serving(app) as port:
-            begun = [(await asked(port, "POST", "/api/matches", {"game": "3,3,3"})).json for _ in range(8)]
-            coming = events(port, begun[0]["id"])
-            await anext(coming)
-            first = [await move(port, match, 0, "b2", "mine") for match in begun]
-            whole = [(await asked(port, "GET", path_of(match))).body for match in begun]
-            assert len(app.api.matches._loaded) <= 4, "three, and the one that is followed"
-            assert bytes.fromhex(begun[0]["id"]) in app.api.matches._loaded
-            for match, answer, before in zip(begun, first, whole, strict=True):
-                assert (await asked(port, "GET", path_of(match))).body == before
-                assert (await move(port, match, 0, "b2", "mine")).body == answer.body
-            assert (await anext(coming)).data == first[0].json
-            await coming.aclose()
-
-    asyncio.run(playing())
+    server = serve()
+    begun = [server.begin("3,3,3") for _ in range(8)]
+    following = server.follow(begun[0])
+    following.next()
+    first = [server.move(match, "X", 0, "b2", "mine") for match in begun]
+    whole = [server.get(path_of(match)).body for match in begun]
+    loaded = server.app.api.matches._loaded
+    assert len(loaded) <= 4, "three, and the one that is followed"
+    assert bytes.fromhex(begun[0]["id"]) in loaded
+    for match, answer, before in zip(begun, first, whole, strict=True):
+        assert server.get(path_of(match)).body == before
+        assert server.move(match, "X", 0, "b2", "mine").body == answer.body
+    assert following.next().data == first[0].json
+    following.close()

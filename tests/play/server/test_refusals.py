@@ -1,9 +1,9 @@
 """What the server refuses: with which status, always in one shape, and without harm to itself."""
 
 import json
-import os
 import random
 import re
+import shutil
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from web import Answer, Served
+from asgi import InProcess
+from web import Answer
 
 from play import pages
 from play.server.requests import MOST_BYTES
@@ -20,6 +21,7 @@ POSITION = "/api/position?game=4,4,4&board=16"
 BATCH = {"boards": ["16"]}
 EVIL = "http://evil.example"
 NO_MATCH = "/api/matches/0123456789abcdef"
+GAMES = Path(__file__).parents[3] / "data" / "games"
 PAGES = ["/", "/play", "/explore/4,4,4/X.../..../..../....", "/puzzles", "/match/0123456789abcdef", "/api"]
 
 
@@ -51,7 +53,7 @@ def request(method: str, target: str, *headers: str, body: str = "", host: str |
     "/static/app.js%00", f"{NO_MATCH}/none", "/api/games/", "/api/games/4,4,4/more", "/api//games",
     "/api/openapi.json/",
 ])  # fmt: skip
-def test_at_an_unknown_path_there_is_nothing(path: str, server: Served) -> None:
+def test_at_an_unknown_path_there_is_nothing(path: str, server: InProcess) -> None:
     for method in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
         answer = server.ask(method, path)
         assert answer.status == 404, (method, path)
@@ -76,7 +78,7 @@ def test_at_an_unknown_path_there_is_nothing(path: str, server: Served) -> None:
         ("/explore/4,4,4/16", "GET, HEAD"),
     ],
 )
-def test_another_method_is_refused_with_those_that_there_are(path: str, allowed: str, server: Served) -> None:
+def test_another_method_is_refused_with_those_that_there_are(path: str, allowed: str, server: InProcess) -> None:
     for method in {"GET", "POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"} - set(allowed.split(", ")):
         answer = server.ask(method, path)
         assert is_error(answer, 405, "wrong-method"), (method, path)
@@ -89,22 +91,22 @@ def test_another_method_is_refused_with_those_that_there_are(path: str, allowed:
     "127.1", "\xff", "évil.example", "a b", "*", "evil.example@127.0.0.1", "127.0.0.1/x", "127.0.0.1, evil.example",
     "localhost.", "127.0.0.1:80:80",
 ])  # fmt: skip
-@pytest.mark.parametrize("path", [POSITION, "/", "/nothing"])
-def test_a_request_for_another_host_is_refused(host: str, path: str, server: Served) -> None:
-    assert is_error(server.raw(request("GET", path, host=host.format(port=server.port))), 421, "wrong-host")
+def test_a_request_for_another_host_is_refused(host: str, server: InProcess) -> None:
+    for path in (POSITION, "/", "/nothing"):
+        assert is_error(server.raw(request("GET", path, host=host.format(port=server.port))), 421, "wrong-host")
 
 
-def test_a_request_for_no_host_or_for_a_foreign_one_first_is_refused(server: Served) -> None:
+def test_a_request_for_no_host_or_for_a_foreign_one_first_is_refused(server: InProcess) -> None:
     assert is_error(server.raw(request("GET", POSITION, host=None)), 421, "wrong-host")
     assert is_error(server.raw(b"GET /api/games HTTP/1.0\r\n\r\n"), 421, "wrong-host")
     assert is_error(server.raw(request("GET", POSITION, "Host: 127.0.0.1", host="evil.example")), 421, "wrong-host")
     assert is_error(server.raw(request("POST", "/api/matches", "Content-Length: 0", host="evil.example")), 421)
 
 
-def test_any_address_localhost_and_the_names_that_were_allowed_are_this_host(serve: Callable[..., Served]) -> None:
-    served = serve("--allow-host", "My.Example", "--allow-host", "other.example")
+def test_any_address_localhost_and_the_names_that_were_allowed_are_this_host(serve: Callable[..., InProcess]) -> None:
+    served = serve(hosts=("My.Example", "other.example"))
     for host in ("localhost", "LocalHost", "127.0.0.1", "[::1]", "[2001:DB8::1]", "my.example", "other.example"):
-        for name in (host, f"{host}:{served.port}", f"{host}:80"):
+        for name in (host, f"{host}:4444", f"{host}:80"):
             for path in (POSITION, "/"):
                 assert served.get(path, Host=name).status == 200, name
     assert is_error(served.get(POSITION, Host="third.example"), 421)
@@ -115,14 +117,14 @@ STEPS = [f"{NO_MATCH}/{step}" for step in ("moves", "undo", "resign", "rematch")
 
 @pytest.mark.parametrize("origin", [EVIL, "null", "http://127.0.0.1", "http://localhost:{port}", "{host}", "x://", ""])
 @pytest.mark.parametrize("path", ["/api/matches", *STEPS])
-def test_a_page_of_another_origin_cannot_change_a_match(origin: str, path: str, server: Served) -> None:
-    foreign = origin.format(port=server.port, host=server.host)
+def test_a_page_of_another_origin_cannot_change_a_match(origin: str, path: str, server: InProcess) -> None:
+    foreign = origin.format(port=4444, host=server.host)
     assert is_error(server.post(path, {}, Origin=foreign), 403, "foreign-origin")
 
 
-def test_a_page_of_this_origin_and_whoever_is_no_page_may_begin_a_match(server: Served) -> None:
+def test_a_page_of_this_origin_and_whoever_is_no_page_may_begin_a_match(server: InProcess) -> None:
     assert server.post("/api/matches", {}).status == 201
-    for host in (server.host, f"localhost:{server.port}"):
+    for host in (server.host, "localhost:4444"):
         assert server.post("/api/matches", {}, Host=host, Origin=f"http://{host}").status == 201
 
 
@@ -130,13 +132,13 @@ def test_a_page_of_this_origin_and_whoever_is_no_page_may_begin_a_match(server: 
     POSITION, "/api/position?board=no", "/api/games", "/api/games/none", "/api/puzzle?seed=1", NO_MATCH,
     f"{NO_MATCH}/review", f"{NO_MATCH}/events", "/api/openapi.json", "/nothing",
 ])  # fmt: skip
-def test_pages_of_any_origin_may_read(path: str, server: Served) -> None:
+def test_pages_of_any_origin_may_read(path: str, server: InProcess) -> None:
     for method in ("GET", "HEAD", "DELETE"):
         assert server.ask(method, path, Origin=EVIL).headers["access-control-allow-origin"] == "*"
 
 
 @pytest.mark.parametrize("body", [BATCH, {"boards": 1}, b"[", b" " * (MOST_BYTES + 1)])
-def test_pages_of_any_origin_may_ask_for_a_batch(body: Any, server: Served) -> None:
+def test_pages_of_any_origin_may_ask_for_a_batch(body: Any, server: InProcess) -> None:
     for kind in ("application/json", "text/plain"):
         answer = server.post("/api/positions", body, Origin=EVIL, Content_Type=kind)
         assert answer.headers["access-control-allow-origin"] == "*"
@@ -147,7 +149,7 @@ def test_pages_of_any_origin_may_ask_for_a_batch(body: Any, server: Served) -> N
     POSITION, "/api/positions", "/api/games", "/api/games/none", "/api/puzzle", NO_MATCH, f"{NO_MATCH}/review",
     f"{NO_MATCH}/events",
 ])  # fmt: skip
-def test_a_page_that_asks_whether_it_may_read_is_told_that_it_may(path: str, server: Served) -> None:
+def test_a_page_that_asks_whether_it_may_read_is_told_that_it_may(path: str, server: InProcess) -> None:
     asked = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "content-type"}
     answer = server.ask("OPTIONS", path, Origin=EVIL, **asked)
     assert (answer.status, answer.body) == (204, b"")
@@ -157,7 +159,7 @@ def test_a_page_that_asks_whether_it_may_read_is_told_that_it_may(path: str, ser
     assert "authorization" not in answer.headers["access-control-allow-headers"]
 
 
-def test_a_page_of_another_origin_may_neither_play_nor_read_what_players_are_told(server: Served) -> None:
+def test_a_page_of_another_origin_may_neither_play_nor_read_what_players_are_told(server: InProcess) -> None:
     match = server.begin()
     token, moves = match["tokens"]["X"], f"/api/matches/{match['id']}/moves"
     move = {"version": 0, "id": "1", "move": "a1"}
@@ -186,7 +188,7 @@ def chunked(body: bytes, size: int = 10_000) -> bytes:
 
 
 @pytest.mark.parametrize("path", ["/api/positions", "/api/matches"])
-def test_a_body_has_at_most_64_kb(path: str, server: Served) -> None:
+def test_a_body_has_at_most_64_kb(path: str, server: InProcess) -> None:
     least = json.dumps(BATCH if path == "/api/positions" else {}).encode()
     assert server.post(path, least.ljust(65_536)).status < 300
     for size in (65_537, 1 << 20, 12 << 20):
@@ -198,7 +200,7 @@ def test_a_body_has_at_most_64_kb(path: str, server: Served) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/positions", "/api/matches", *STEPS[:1]])
-def test_a_body_that_is_not_json_by_its_own_account_is_refused(path: str, server: Served) -> None:
+def test_a_body_that_is_not_json_by_its_own_account_is_refused(path: str, server: InProcess) -> None:
     body = json.dumps(BATCH).encode()
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp", ""):
         assert is_error(server.post(path, body, Content_Type=kind), 415, "not-json"), kind
@@ -222,11 +224,11 @@ WRONG_BODIES = [
 
 @pytest.mark.parametrize("path", ["/api/positions", "/api/matches"])
 @pytest.mark.parametrize("body", WRONG_BODIES, ids=lambda body: repr(body[:24]))
-def test_a_body_that_cannot_be_read_is_refused(path: str, body: bytes, server: Served) -> None:
+def test_a_body_that_cannot_be_read_is_refused(path: str, body: bytes, server: InProcess) -> None:
     assert is_error(server.post(path, body), 400)
 
 
-def test_a_step_that_cannot_be_read_is_refused_and_changes_nothing(server: Served) -> None:
+def test_a_step_that_cannot_be_read_is_refused_and_changes_nothing(server: InProcess) -> None:
     match = server.begin()
     good = {"version": 0, "id": "1", "move": "a1"}
     wrong: list[dict[str, Any]] = [
@@ -247,7 +249,9 @@ def test_a_step_that_cannot_be_read_is_refused_and_changes_nothing(server: Serve
 @pytest.mark.parametrize(
     "query", ["x=1", "board", "=", "&", "%", "%ff=1", "board=%ff", "game=%", "a=1&" * 20 + "a=1", ";"]
 )
-def test_a_query_that_cannot_be_read_or_says_something_else_is_refused(path: str, query: str, server: Served) -> None:
+def test_a_query_that_cannot_be_read_or_says_something_else_is_refused(
+    path: str, query: str, server: InProcess
+) -> None:
     ident = server.begin()["id"]
     assert is_error(server.get(f"/api/{path.format(id=ident)}?{query}"), 400)
 
@@ -256,7 +260,7 @@ def test_a_query_that_cannot_be_read_or_says_something_else_is_refused(path: str
     "board=16&board=16", "game=4,4,4&board=16&game=4,4,4", "board=16&BOARD=16", "board=16&moves=", "", "game=4,4,4",
     "board=16&", "&board=16", "board=16&&game=4,4,4", "board=16;game=4,4,4", "board=16&seed=1", "board[]=16",
 ])  # fmt: skip
-def test_a_look_up_takes_one_board_or_one_list_of_moves_and_nothing_twice(query: str, server: Served) -> None:
+def test_a_look_up_takes_one_board_or_one_list_of_moves_and_nothing_twice(query: str, server: InProcess) -> None:
     assert is_error(server.get(f"/api/position?{query}"), 400)
 
 
@@ -299,35 +303,40 @@ RAW = {
 
 
 @pytest.mark.parametrize("data", RAW.values(), ids=RAW.keys())
-def test_what_is_no_http_gets_an_error_of_the_same_shape(data: bytes, server: Served) -> None:
+def test_what_is_no_http_gets_an_error_of_the_same_shape(data: bytes, server: InProcess) -> None:
     said = server.said
     assert is_error(server.raw(data), 400, "bad-request")
     assert server.said == said
 
 
 @pytest.mark.parametrize("letter", [b"a", b"a: b\r\n"])
-def test_headers_without_end_are_refused(letter: bytes, server: Served) -> None:
+def test_headers_without_end_are_refused(letter: bytes, server: InProcess) -> None:
     head = b"GET /api/games HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "
     assert is_error(server.raw(head + letter * ((1 << 20) // len(letter))), 431, "too-large")
 
 
 @pytest.mark.parametrize("target", ["*", "http://evil.example/api/games"])
-def test_a_target_that_is_no_path_of_this_server_does_no_harm(target: str, server: Served) -> None:
+def test_a_target_that_is_no_path_of_this_server_does_no_harm(target: str, server: InProcess) -> None:
     answer = server.raw(request("OPTIONS" if target == "*" else "GET", target))
     assert answer.status in (200, 404)
     assert answer.status == 200 or is_error(answer, 404)
 
 
 @pytest.fixture
-def trapped(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., Served]) -> tuple[Served, Path]:
-    """A server that would wait for ever if it opened `x.toml`, or make a file if it loaded `trap`, and their folder."""
+def trapped(
+    tmp_path_factory: pytest.TempPathFactory, server: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> tuple[InProcess, Path]:
+    """An application, and a folder with a game, `x.toml`, and a module, `trap`, which makes a file if it is loaded."""
     folder = tmp_path_factory.mktemp("t")  # a short name
-    os.mkfifo(folder / "x.toml")
+    shutil.copy(GAMES / "cross.toml", folder / "x.toml")
     (folder / "trap.py").write_text(f"open({str(folder / 'sprung')!r}, 'w')\nclass Game: pass\nclass Player: pass\n")
-    return serve(PYTHONPATH=str(folder), XDG_DATA_HOME=str(folder)), folder
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
+    monkeypatch.chdir(folder)
+    return server, folder
 
 
-def test_a_game_that_is_a_file_or_code_is_refused_and_not_opened(trapped: tuple[Served, Path]) -> None:
+def test_a_game_that_is_a_file_or_code_is_refused_and_not_opened(trapped: tuple[InProcess, Path]) -> None:
     served, folder = trapped
     names = [
         f"{folder}/x.toml", f"{folder}/x.toml,misere", f"{folder}/", "../x.toml", "x.toml", " x.toml ", "file://x.toml",
@@ -342,12 +351,13 @@ def test_a_game_that_is_a_file_or_code_is_refused_and_not_opened(trapped: tuple[
             served.post("/api/matches", {"game": name}),
         ):
             assert is_error(answer, 400, "bad-game"), name
+            assert "toml" not in name or "is served" in answer.json["message"], "it was not read"
         answer = served.get(f"/api/games/{quote(name, safe='')}")
         assert is_error(answer, 404, "not-found" if "/" in name else "no-game"), name
     assert not (folder / "sprung").exists()
 
 
-def test_a_player_that_is_code_or_none_is_refused_and_not_loaded(trapped: tuple[Served, Path]) -> None:
+def test_a_player_that_is_code_or_none_is_refused_and_not_loaded(trapped: tuple[InProcess, Path]) -> None:
     served, folder = trapped
     for player in ("trap:Player", " trap:Player ", "os:system", "builtins:exec", "oracle:11", "oracle:-1", "", "\0"):
         for players in ({"X": "human", "O": player}, {"X": player}, {"X": player, "O": player}):
@@ -356,20 +366,9 @@ def test_a_player_that_is_code_or_none_is_refused_and_not_loaded(trapped: tuple[
 
 
 @pytest.mark.parametrize(
-    "players", [{"Z": "human"}, {"x": "human"}, {"": "human"}, {"X": "human", "O": "human", "Y": "human"}]
-)
-def test_a_side_that_there_is_not_is_refused(players: dict[str, str], server: Served) -> None:
-    assert is_error(server.post("/api/matches", {"players": players}), 400, "bad-side")
-
-
-def test_a_match_without_a_person_is_refused(server: Served) -> None:
-    assert is_error(server.post("/api/matches", {"players": {"X": "random", "O": "oracle"}}), 400, "bad-player")
-
-
-@pytest.mark.parametrize(
     "game", ["21,20,5", "1,401,3", "401,1,3", "100,100,5", "999,999,5", "10000,1,3", "9999999,9999999,9"]
 )
-def test_a_board_of_more_than_400_cells_is_refused(game: str, server: Served) -> None:
+def test_a_board_of_more_than_400_cells_is_refused(game: str, server: InProcess) -> None:
     for answer in (
         server.get(f"/api/position?game={game}&board=1"),
         server.get(f"/api/puzzle?game={game}"),
@@ -381,7 +380,7 @@ def test_a_board_of_more_than_400_cells_is_refused(game: str, server: Served) ->
     assert server.get("/api/games/20,20,5").json["cells"] == 400
 
 
-def test_a_board_to_begin_from_is_one_that_a_game_reaches(server: Served) -> None:
+def test_a_board_to_begin_from_is_one_that_a_game_reaches(server: InProcess) -> None:
     for board in ("XX../..../..../....", "XXXX/OOOO/..../....", "", "9" * 2000, "hello", "\0"):
         assert is_error(server.post("/api/matches", {"board": board}), 400, "bad-board")
     assert is_error(server.post("/api/matches", {"board": "1" * 2001}), 400, "bad-body")
@@ -391,7 +390,7 @@ def test_a_board_to_begin_from_is_one_that_a_game_reaches(server: Served) -> Non
     "0123456789abcdef", "0", "x", "0123456789abcde", "0123456789abcdef0", "%00", "secret", "7365637265740000", "..%00",
     "ff" * 8, "00" * 8, "a" * 1000, "%F0%9F%98%80", "0123456789abcdeg", "-1", "%20",
 ])  # fmt: skip
-def test_a_match_that_is_not_there_is_not_found(ident: str, server: Served) -> None:
+def test_a_match_that_is_not_there_is_not_found(ident: str, server: InProcess) -> None:
     for answer in (
         server.get(f"/api/matches/{ident}"),
         server.get(f"/api/matches/{ident}/events"),
@@ -450,7 +449,7 @@ def test_a_script_or_stylesheet_does_nothing_that_the_policy_forbids(file: Path)
 
 
 @pytest.mark.parametrize("path", [*PAGES, *(f"/static/{file.name}" for file in FILES)])
-def test_a_page_lets_nothing_foreign_in(path: str, server: Served) -> None:
+def test_a_page_lets_nothing_foreign_in(path: str, server: InProcess) -> None:
     for method in ("GET", "HEAD"):
         answer = server.ask(method, path)
         assert answer.status == 200
@@ -469,7 +468,7 @@ def test_a_page_lets_nothing_foreign_in(path: str, server: Served) -> None:
         assert "server" not in answer.headers
 
 
-def test_what_is_not_a_page_of_ours_is_not_sent_as_one(server: Served) -> None:
+def test_what_is_not_a_page_of_ours_is_not_sent_as_one(server: InProcess) -> None:
     for path in ("/api/games", "/nothing", POSITION, "/api/openapi.json"):
         assert server.get(path).headers["content-type"] == "application/json"
 
@@ -559,7 +558,7 @@ class Hostile:
         return request(method, target, *headers, f"Content-Length: {len(body)}", host=host) + body
 
 
-def assert_withstood(served: Served, seed: int, count: int) -> None:
+def assert_withstood(served: InProcess, seed: int, count: int) -> None:
     """Send hostile requests: each gets an answer, no answer is a failure, and afterwards all is as it was."""
     match = served.begin()
     hostile = Hostile(seed, match)
@@ -578,10 +577,6 @@ def assert_withstood(served: Served, seed: int, count: int) -> None:
     assert served.get(f"/api/matches/{match['id']}").json["version"] == 0
 
 
-def test_hostile_requests_do_no_harm(serve: Callable[..., Served]) -> None:
-    assert_withstood(serve("--time", "0.05"), 1, 500)
-
-
-@pytest.mark.slow
-def test_10000_hostile_requests_do_no_harm(serve: Callable[..., Served]) -> None:
-    assert_withstood(serve("--time", "0.05"), 2, 10_000)
+@pytest.mark.parametrize(("seed", "count"), [(24, 150), pytest.param(2, 5_000, marks=pytest.mark.slow)])
+def test_hostile_requests_do_no_harm(seed: int, count: int, serve: Callable[..., InProcess], store4: Path) -> None:
+    assert_withstood(serve(store=str(store4), seconds=0.05), seed, count)

@@ -1,21 +1,22 @@
 """Trained runs on the server: offered for their game, played to the end, and nothing else of the disk is reached."""
 
+import asyncio
 import json
 import shutil
-import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
-from web import Answer, Served
+from asgi import InProcess
+from web import Answer
 
 from play.lab.training import Options, Training, new_run
 from play.server.allowance import Allowance
 from play.server.documented import OPERATIONS
 from play.server.openapi import document
+from solver.errors import Ttt4Error
 from solver.games.notation import parse_game
 
 
@@ -23,42 +24,46 @@ from solver.games.notation import parse_game
 def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that has learned 3,3,3."""
     folder = tmp_path_factory.mktemp("runs") / "tiny"
-    run = new_run(str(folder), "q", parse_game("3,3,3"), 1, episodes=1_000, every=1_000, options=Options())
-    with run.held(), Training(run) as training:
-        run.begin()
-        training.train()
+    train(folder, "3,3,3", 1_000)
     return folder
 
 
+def train(folder: Path, game: str, episodes: int) -> None:
+    run = new_run(str(folder), "q", parse_game(game), 1, episodes=episodes, every=episodes, options=Options())
+    with run.held(), Training(run) as training:
+        run.begin()
+        training.train()
+
+
 @pytest.fixture(scope="module")
-def serving(learned: Path, tmp_path_factory: pytest.TempPathFactory, store4: Path) -> Iterator[Served]:
-    """A server of that run."""
-    with Served(tmp_path_factory.mktemp("state"), "--run", str(learned), TTT4_STORE=str(store4)) as served:
+def serving(learned: Path, tmp_path_factory: pytest.TempPathFactory, store4: Path) -> Iterator[InProcess]:
+    """An application that serves that run."""
+    with InProcess(tmp_path_factory.mktemp("state"), store=str(store4), runs=[str(learned)]) as served:
         yield served
 
 
-def games(server: Served) -> dict[str, Any]:
+def games(server: InProcess) -> dict[str, Any]:
     answer = server.get("/api/games")
     assert answer.status == 200
     return {game["name"]: game for game in answer.json}
 
 
-def state_of(server: Served, match: Any) -> Any:
+def state_of(server: InProcess, match: Any) -> Any:
     return server.get(f"/api/matches/{match['id']}").json
 
 
-def begun(server: Served, player: str, game: str = "3,3,3") -> Answer:
+def begun(server: InProcess, player: str, game: str = "3,3,3") -> Answer:
     return server.post("/api/matches", {"game": game, "players": {"O": player}})
 
 
-def test_a_run_is_listed_for_its_game_alone_and_without_its_folder(serving: Served, learned: Path) -> None:
+def test_a_run_is_listed_for_its_game_alone_and_without_its_folder(serving: InProcess, learned: Path) -> None:
     listed = games(serving)
     assert listed["3,3,3"]["runs"] == ["run:tiny"]
     assert [name for name, game in listed.items() if "runs" in game] == ["3,3,3"]
     assert str(learned.parent) not in serving.get("/api/games").body.decode()
 
 
-def test_the_list_has_the_shape_that_the_document_says(serving: Served) -> None:
+def test_the_list_has_the_shape_that_the_document_says(serving: InProcess) -> None:
     described = serving.get("/api/openapi.json").json
     assert described == json.loads(document(OPERATIONS, Allowance()))
     schema = described["paths"]["/api/games"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
@@ -69,13 +74,13 @@ def test_the_list_has_the_shape_that_the_document_says(serving: Served) -> None:
 
 
 @pytest.mark.parametrize("side", ["X", "O"])
-def test_a_match_against_a_run_is_played_to_its_end(side: str, serving: Served) -> None:
+def test_a_match_against_a_run_is_played_to_its_end(side: str, serving: InProcess) -> None:
     other = {"X": "O", "O": "X"}[side]
     match = serving.begin("3,3,3", **{side: "run:tiny"})
     now = state_of(serving, match)
     while not now["outcome"]:
         if now["to_move"] == side:
-            now = serving.wait_for(match, now["version"] + 1, within=60)
+            now = serving.wait_for(match, now["version"] + 1)
             assert now["events"][-1]["side"] == side
         else:
             assert serving.move(match, other, now["version"], now["legal"][-1]).status == 200
@@ -89,86 +94,77 @@ def test_a_match_against_a_run_is_played_to_its_end(side: str, serving: Served) 
     "name",
     ["run:other", "run:/etc", "run:../x", "run:tiny/", "run:./tiny", "run:tiny/../tiny", "run:\x00", "run:tiny\n/x"],
 )
-def test_a_run_that_is_not_served_is_refused_and_nothing_is_read(name: str, serving: Served, learned: Path) -> None:
+def test_a_run_that_is_not_served_is_refused_and_nothing_is_read(name: str, serving: InProcess, learned: Path) -> None:
     answer = begun(serving, name)
     assert (answer.status, answer.json["error"]) == (400, "bad-player")
     assert "is served: ttt4-play serve --run FOLDER serves one" in answer.json["message"]
     assert str(learned.parent) not in answer.body.decode()
 
 
-def test_the_folder_of_a_run_that_is_served_is_no_name_of_it(serving: Served, learned: Path) -> None:
+def test_the_folder_of_a_run_that_is_served_is_no_name_of_it(serving: InProcess, learned: Path) -> None:
     assert begun(serving, f"run:{learned}").status == 400
 
 
-def test_a_match_of_another_game_than_the_run_has_learned_is_refused(serving: Served) -> None:
+def test_a_match_of_another_game_than_the_run_has_learned_is_refused(serving: InProcess) -> None:
     answer = begun(serving, "run:tiny", "4,4,4")
     assert (answer.status, answer.json.get("error")) == (400, "bad-player")
 
 
-def test_without_runs_no_game_lists_any_and_none_can_be_played(server: Served) -> None:
+def test_without_runs_no_game_lists_any_and_none_can_be_played(server: InProcess) -> None:
     assert not any("runs" in game for game in games(server).values())
     answer = begun(server, "run:tiny")
     assert (answer.status, answer.json["error"]) == (400, "bad-player")
 
 
 def test_a_run_of_a_game_that_is_not_offered_is_listed_with_its_game(
-    serve: Callable[..., Served], tmp_path: Path, learned: Path
+    serve: Callable[..., InProcess], tmp_path: Path, learned: Path
 ) -> None:
-    run = new_run(str(tmp_path / "row"), "q", parse_game("1,5,3"), 1, episodes=50, every=50, options=Options())
-    with run.held(), Training(run) as training:
-        run.begin()
-        training.train()
-    listed = games(serve("--run", str(tmp_path / "row"), "--run", f"{learned}/"))
+    train(tmp_path / "row", "1,5,3", 50)
+    listed = games(serve(runs=[str(tmp_path / "row"), f"{learned}/"]))
     assert listed["1,5,3"]["runs"] == ["run:row"]
     assert listed["3,3,3"]["runs"] == ["run:tiny"]
 
 
 def test_a_match_against_a_run_that_is_served_no_more_waits_and_goes_on_when_it_is_served_again(
-    serve: Callable[..., Served], learned: Path
+    serve: Callable[..., InProcess], learned: Path
 ) -> None:
-    server = serve("--run", str(learned))
-    match, with_run = server.begin("3,3,3", O="run:tiny"), server.options
-    server.options = ()
+    server = serve(runs=[str(learned)])
+    match = server.begin("3,3,3", O="run:tiny")
+    server.settings["runs"] = []
     server.restart()
     assert server.move(match, "X", 0, "b2").status == 200
-    wait_until(lambda: f"match {match['id']} waits: learner 'run:tiny' is not served any more" in server.said)
+    server.run(said(server, f"match {match['id']} waits: learner 'run:tiny' is not served any more"))
     now = state_of(server, match)
     assert (now["version"], now["to_move"], now["outcome"]) == (1, "O", None)
-    server.options = with_run
+    server.settings["runs"] = [str(learned)]
     server.restart()
-    assert server.wait_for(match, 2, within=60)["events"][1]["side"] == "O"
+    assert server.wait_for(match, 2)["events"][1]["side"] == "O"
 
 
-def wait_until(true: Callable[[], bool], within: float = 10.0) -> None:
-    ends = time.monotonic() + within
-    while not true():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
+async def said(server: InProcess, text: str) -> None:
+    """Wait until the server has said something."""
+    while text not in server.said:
+        await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("game", ["99,99,99", "nonsense", "nim:Nim"])
-def test_a_run_of_a_game_that_is_not_served_hides_no_other_game(
-    game: str, learned: Path, serve: Callable[..., Served], tmp_path: Path
+def test_a_run_of_a_game_that_cannot_be_served_is_refused_at_the_start(
+    game: str, learned: Path, serve: Callable[..., InProcess], tmp_path: Path
 ) -> None:
     shutil.copytree(learned, tmp_path / "damaged")
     config = json.loads((learned / "config.json").read_text())
     (tmp_path / "damaged" / "config.json").write_text(json.dumps({**config, "game": game}))
-    server = None
-    with suppress(AssertionError):  # it may be refused at once
-        server = serve("--run", str(tmp_path / "damaged"))
-    assert server is None or server.get("/api/games").status == 200
-    assert "Traceback" not in (tmp_path / "state" / "server.log").read_text()
+    with pytest.raises(Ttt4Error, match=r"damaged/config.json' cannot be used \(.*train again"):
+        serve(runs=[str(tmp_path / "damaged")])
 
 
 @pytest.mark.parametrize("folder", ["missing", "."])
-def test_a_folder_without_a_run_is_not_served(folder: str, tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="no address in ''") as refused:
-        Served(tmp_path / "state", "--run", str(tmp_path / folder))
-    assert "Error: no run in " in str(refused.value)
-    assert "Traceback" not in str(refused.value)
+def test_a_folder_without_a_run_is_not_served(folder: str, serve: Callable[..., InProcess], tmp_path: Path) -> None:
+    with pytest.raises(Ttt4Error, match="no run in "):
+        serve(runs=[str(tmp_path / folder)])
 
 
-def test_two_runs_of_one_name_are_not_served(tmp_path: Path, learned: Path) -> None:
+def test_two_runs_of_one_name_are_not_served(serve: Callable[..., InProcess], tmp_path: Path, learned: Path) -> None:
     (tmp_path / "tiny").symlink_to(learned)
-    with pytest.raises(AssertionError, match="two runs are called 'run:tiny': rename a folder"):
-        Served(tmp_path / "state", "--run", str(learned), "--run", str(tmp_path / "tiny"))
+    with pytest.raises(Ttt4Error, match="two runs are called 'run:tiny': rename a folder"):
+        serve(runs=[str(learned), str(tmp_path / "tiny")])

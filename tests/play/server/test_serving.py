@@ -1,5 +1,6 @@
 """`ttt4-play serve` as a command: how it starts and ends, what it loads, what it says of files that it cannot use."""
 
+import asyncio
 import json
 import os
 import random
@@ -11,13 +12,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import pytest
-from web import SERVE, Served
+from asgi import InProcess
+from commands import Ran, run_command
+from web import SERVE, asked
 
 from play.cli.main import main
+from play.server import serving
+from play.server.app import App
+from solver.games.rules import Rules
 
 ONE = "/api/position?board=X.../.O../..../...."
 LISTING = """
@@ -27,26 +34,116 @@ from {} import main
 main()
 """
 OF_THE_WEB = {"uvicorn", "msgspec", "uvloop", "httptools", "asyncio", "play.server", "play.pages"}
-Start = Callable[..., "subprocess.Popen[str]"]
-Ran = Any  # what the fixture `run` returns: code, out, err
+Start = Callable[..., tuple[Ran, list["Began"]]]
+StartProcess = Callable[..., "subprocess.Popen[str]"]
+
+
+class Began(NamedTuple):
+    """How `serve` would go on: the application, whether it was announced, and which address it opens."""
+
+    app: App
+    open_at: str | None
 
 
 @pytest.fixture
-def start(tmp_path: Path, store4: Path) -> Iterator[Start]:
-    """Start the command in an empty folder, on any port and with a state folder of the test's own."""
-    (tmp_path / "nowhere").mkdir()
-    started: list[subprocess.Popen[str]] = []
+def start(tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
+    """Start the command in this process, in an empty folder, on any port and with a state folder of the test's own.
 
-    def starting(*options: object, **environment: str) -> "subprocess.Popen[str]":
+    It ends where the server would begin to run.
+    """
+    (tmp_path / "nowhere").mkdir()
+    monkeypatch.chdir(tmp_path / "nowhere")
+    began: list[Began] = []
+
+    def run(app: App, listening: socket.socket, *, ready: Callable[[], None], open_at: str | None = None) -> None:
+        ready()
+        began.append(Began(app, open_at))
+        listening.close()
+        app.log.close()
+
+    monkeypatch.setattr("play.server.serving.run", run)
+
+    def starting(*options: object, **environment: str) -> tuple[Ran, list[Began]]:
         own = {
             "XDG_STATE_HOME": str(tmp_path / "state"),
             "XDG_DATA_HOME": str(tmp_path / "data"),
             "TTT4_STORE": str(store4),
         }
+        return run_command(main, "serve", "--port", 0, *options, **{**own, **environment}), began
+
+    return starting
+
+
+def is_refused(ran: Ran, code: int, *words: str) -> bool:
+    """Whether a server did not start: an exit code, and one line on stderr that has all the words."""
+    assert (ran.returncode, ran.stdout, len(ran.stderr.splitlines())) == (code, "", 1), ran
+    assert ran.stderr.startswith("Error: ")
+    return all(word in ran.stderr for word in words)
+
+
+def test_all_it_says_is_one_line_with_its_address_and_it_opens_that_if_asked(start: Start) -> None:
+    for options, opened in (((), False), (("--open",), True)):
+        ran, began = start(*options)
+        address = re.fullmatch(r"ttt4 is at (http://127\.0\.0\.1:\d+) \(Ctrl-C ends it\)\n", ran.stdout)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert address
+        assert began[-1].open_at == (address[1] if opened else None)
+
+
+def test_what_the_options_say_reaches_the_application(
+    start: Start, nim: Rules[Any], tmp_path: Path, store4: Path
+) -> None:
+    options = (
+        "--game", "nim:Nim", "--limit", 3, "--allow-host", "a.example", "--allow-host", "b.example", "--time", 7,
+        "--store", store4, "--host", "127.0.0.2",
+    )  # fmt: skip
+    ran, ((app, _),) = start(*options)
+    assert "http://127.0.0.2:" in ran.stdout
+    assert list(app.desk.own) == ["nim:Nim"]
+    assert app.desk.settings == (str(store4), False, 7.0)
+    assert app._hosts == {"localhost", "127.0.0.2", "a.example", "b.example"}
+    assert "may ask for 3 units a second" in app.api.allowance.described
+    assert app.log.path == str(tmp_path / "state" / "ttt4" / "matches.lmdb")
+    ran, (_, (app, _)) = start("--live")
+    assert app.desk.settings == (None, True, 2.0)
+    assert "the server's own machine are free" in app.api.allowance.described
+
+
+def test_a_run_that_cannot_be_served_is_one_line(start: Start, tmp_path: Path) -> None:
+    ran, _ = start("--run", tmp_path)
+    assert is_refused(ran, 2, "no run in ")
+
+
+def test_when_it_runs_it_opens_its_address_and_lets_the_server_have_its_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[Any] = []
+    soon = SimpleNamespace(
+        Timer=lambda after, act, given: SimpleNamespace(start=lambda: (happened.append(after), act(*given)))
+    )
+    monkeypatch.setattr(serving, "threading", soon)
+    monkeypatch.setattr(serving.webbrowser, "open", happened.append)
+    monkeypatch.setattr(serving.gc, "freeze", lambda: None)
+    monkeypatch.setattr(serving, "_allow_files", lambda: happened.append("files"))
+    server = SimpleNamespace(run=lambda sockets: happened.append(sockets))
+    monkeypatch.setattr(serving, "server_of", lambda app: server if app == "app" else None)
+    listening: Any = "socket"
+    serving.run("app", listening, ready=lambda: happened.append("ready"), open_at="http://here")
+    assert happened == ["files", 0.3, "http://here", "ready", ["socket"]]
+
+
+# As a process
+
+
+@pytest.fixture
+def start_process(tmp_path: Path, store4: Path) -> Iterator[StartProcess]:
+    """Start the command as a process, on any port and with a state folder of the test's own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def starting(*options: object, **environment: str) -> "subprocess.Popen[str]":
+        own = {"XDG_STATE_HOME": str(tmp_path / "state"), "TTT4_STORE": str(store4)}
         started.append(
             subprocess.Popen(
                 [*SERVE, "--port", "0", *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                env={**os.environ, **own, **environment}, cwd=tmp_path / "nowhere", start_new_session=True,
+                env={**os.environ, **own, **environment}, cwd=tmp_path, start_new_session=True,
             )
         )  # fmt: skip
         return started[-1]
@@ -60,72 +157,76 @@ def start(tmp_path: Path, store4: Path) -> Iterator[Start]:
 def port_of(process: "subprocess.Popen[str]") -> int:
     """Return the port in the line that a server begins with."""
     line = process.stdout.readline()
-    assert line.startswith("ttt4 is at http://"), (line, process.communicate(timeout=30))
-    assert line.endswith(" (Ctrl-C ends it)\n")
+    assert line.startswith("ttt4 is at http://"), (line, process.communicate(timeout=60))
     return int(line.split()[3].rpartition(":")[2])
 
 
-def refused(process: "subprocess.Popen[str]", code: int, *words: str) -> bool:
-    """Whether a server did not start: an exit code, and one line on stderr that has all the words."""
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, len(err.splitlines())) == (code, "", 1), (process.returncode, out, err)
-    assert err.startswith("Error: ")
-    return all(word in err for word in words)
-
-
-def first_line(host: str, port: int, path: str = ONE) -> bytes:
-    """Return the first line of an answer."""
-    named = f"[{host}]" if ":" in host else host
-    with socket.create_connection((host, port), timeout=30) as connection:
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {named}\r\nConnection: close\r\n\r\n".encode())
-        return connection.recv(1 << 16).partition(b"\r\n")[0]
-
-
-def test_all_it_says_is_one_line_with_its_address_at_which_it_answers(start: Start) -> None:
-    process = start()
-    assert first_line("127.0.0.1", port_of(process)) == b"HTTP/1.1 200 OK"
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=30) == ("", "Interrupted.\n")
+def connected(port: int, path: str) -> socket.socket:
+    """Ask for something on a connection of its own."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=60)
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    return connection
 
 
 @pytest.mark.parametrize(("number", "line"), [(signal.SIGINT, "Interrupted."), (signal.SIGTERM, "Terminated.")])
-def test_a_signal_ends_it_with_one_line_and_the_signal_s_exit_code(
-    number: signal.Signals, line: str, start: Start
+def test_a_signal_ends_it_with_one_line_whoever_asks_or_follows_and_all_matches_come_back(
+    number: signal.Signals, line: str, start_process: StartProcess, tmp_path: Path
 ) -> None:
-    process = start("--time", "30")
-    here = ("127.0.0.1", port_of(process))
-    with socket.create_connection(here, timeout=30) as searching, socket.create_connection(here, timeout=30) as idle:
-        searching.sendall(b"GET /api/position?game=9,9,5&board=81 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        idle.sendall(f"GET {ONE} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        assert idle.recv(15) == b"HTTP/1.1 200 OK"  # by now it searches, too
-        began = time.monotonic()
-        process.send_signal(number)
-        assert process.communicate(timeout=30) == ("", f"{line}\n")
-        assert searching.recv(15) == b"HTTP/1.1 503 Se"
+    process = start_process("--time", "300")
+    port = port_of(process)
+    match = asyncio.run(asked(port, "POST", "/api/matches", {"game": "6,7,4", "players": {"O": "search"}})).json
+    here, move = f"/api/matches/{match['id']}", {"version": 0, "id": "mine", "move": "d3"}
+    made = asyncio.run(asked(port, "POST", f"{here}/moves", move, match["tokens"]["X"]))  # and O searches
+    searching, idle = connected(port, "/api/position?game=9,9,5&board=81"), connected(port, ONE)
+    following = [connected(port, f"{here}/events") for _ in range(10)]
+    for connection in (idle, *following):
+        assert connection.recv(15) == b"HTTP/1.1 200 OK"  # by now it searches, too
+    process.send_signal(number)
+    assert process.communicate(timeout=60) == ("", f"{line}\n"), "it does not wait for a search"
     assert process.returncode == 128 + number
-    assert time.monotonic() - began < 10, "it does not wait for a search"
+    assert searching.recv(15) == b"HTTP/1.1 503 Se"
+    for connection in following:
+        while connection.recv(65536):
+            pass
+    for connection in (searching, idle, *following):
+        connection.close()
+    with InProcess(tmp_path / "state", live=True) as back:
+        assert back.get(here).json["events"][0]["time"] == made.json["time"]
 
 
-def test_a_signal_while_it_starts_ends_it_in_the_same_way(start: Start) -> None:
-    process, until = start(), time.monotonic() + 30
+def test_a_signal_while_it_starts_ends_it_in_the_same_way(start_process: StartProcess) -> None:
+    process = start_process()
     while "uvloop" not in Path(f"/proc/{process.pid}/maps").read_text():  # it has begun to load the web
-        assert time.monotonic() < until
+        assert process.poll() is None
+        time.sleep(0.001)
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=30)[1] == "Interrupted.\n"
+    assert process.communicate(timeout=60)[1] == "Interrupted.\n"
     assert process.returncode == 130
+
+
+def test_without_a_store_it_says_how_to_have_one_and_searches(start_process: StartProcess) -> None:
+    process = start_process("--time", "0.05", TTT4_STORE="")
+    answer = asyncio.run(asked(port_of(process), "GET", "/api/position?game=3,3,3&board=9"))
+    assert (answer.status, answer.json["source"]) == (200, "search")
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1].splitlines() == [
+        "No store of 4,4,4: searching live. For answers at once: ttt4-solve build", "Interrupted.",
+    ]  # fmt: skip
+
+
+# What it cannot use
 
 
 def test_a_port_that_is_taken_is_one_line(start: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert refused(start("--port", port), 1, "127.0.0.1", str(port), "Address already in use")
+        ran, _ = start("--port", port)
+        assert is_refused(ran, 1, "127.0.0.1", str(port), "Address already in use")
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no.such.host.invalid"])
-def test_an_address_that_is_not_this_machine_s_is_one_line(host: str, run: Callable[..., Ran]) -> None:
-    ran = run(main, "serve", "--port", 0, "--host", host)
-    assert (ran.code, ran.out) == (1, "")
-    assert re.fullmatch(rf"Error: cannot listen on {host}, port 0: .+\n", ran.err)
+def test_an_address_that_is_not_this_machine_s_is_one_line(host: str, start: Start) -> None:
+    assert is_refused(start("--host", host)[0], 1, f"cannot listen on {host}, port 0: ")
 
 
 @pytest.mark.parametrize(
@@ -142,41 +243,31 @@ def test_an_address_that_is_not_this_machine_s_is_one_line(host: str, run: Calla
         "--none",
     ],
 )
-def test_wrong_usage_ends_with_2(wrong: str, run: Callable[..., Ran]) -> None:
-    ran = run(main, "serve", "--host", "192.0.2.1", *wrong.split())  # which would end it, too, but with 1
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.splitlines()[-1].startswith("Error: ")
+def test_wrong_usage_ends_with_2(wrong: str, start: Start) -> None:
+    ran, began = start(*wrong.split())
+    assert (ran.returncode, ran.stdout, began) == (2, "", [])
+    assert ran.stderr.splitlines()[-1].startswith("Error: ")
 
 
-@pytest.mark.parametrize("host", ["::1", "localhost", "0.0.0.0", "::"])
-def test_it_listens_where_it_is_told_to(host: str, start: Start) -> None:
+@pytest.mark.parametrize(
+    ("host", "nearest"), [("::1", "::1"), ("localhost", "localhost"), ("0.0.0.0", "127.0.0.1"), ("::", "::1")]
+)
+def test_it_listens_where_it_is_told_to_and_says_an_address_of_this_machine(host: str, nearest: str) -> None:
     try:
-        socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
-    except OSError:
+        listening, address = serving.listen(host, 0)
+    except serving.CannotListen:
         pytest.skip(f"this machine has no {host}")
-    port = port_of(start("--host", host))
-    nearest = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    assert first_line(nearest, port) == b"HTTP/1.1 200 OK"
+    with listening:
+        port = listening.getsockname()[1]
+        assert address == f"http://{f'[{nearest}]' if ':' in nearest else nearest}:{port}"
+        socket.create_connection((nearest, port), timeout=30).close()
 
 
-def test_open_opens_its_address_in_the_browser(start: Start, tmp_path: Path) -> None:
-    browser, opened = tmp_path / "browser", tmp_path / "opened"
-    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
-    browser.chmod(0o755)
-    port = port_of(start("--open", BROWSER=f"{browser} %s"))
-    until = time.monotonic() + 20
-    while not opened.exists():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    assert opened.read_text() == f"http://127.0.0.1:{port}\n"
-
-
-def test_help_names_every_option(run: Callable[..., Ran]) -> None:
-    ran = run(main, "serve", "--help")
-    assert (ran.code, ran.err) == (0, "")
+def test_help_names_every_option(start: Start) -> None:
+    ran, _ = start("--help")
+    assert (ran.returncode, ran.stderr) == (0, "")
     for option in ("--host", "--port", "--open", "--allow-host", "--limit", "--game", "--store", "--live", "--time"):
-        assert option in ran.out
-    assert "serve" in run(main, "--help").out
+        assert option in ran.stdout
 
 
 @pytest.mark.parametrize(
@@ -199,20 +290,10 @@ def test_other_commands_load_nothing_of_the_web(
     assert not {name for name in loaded if any(name == each or name.startswith(f"{each}.") for each in OF_THE_WEB)}
 
 
-def test_without_a_store_it_says_how_to_have_one_and_searches(start: Start, tmp_path: Path) -> None:
-    process = start("--time", "0.05", TTT4_STORE="")
-    port = port_of(process)
-    assert first_line("127.0.0.1", port) == b"HTTP/1.1 200 OK"
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=30)[1].splitlines() == [
-        "No store of 4,4,4: searching live. For answers at once: ttt4-solve build", "Interrupted.",
-    ]  # fmt: skip
-
-
 def test_a_state_folder_that_cannot_be_made_is_one_line(start: Start, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for state in (tmp_path / "file", Path("/proc/none")):
-        assert refused(start(XDG_STATE_HOME=str(state)), 1, f"'{state}/ttt4/matches.lmdb'")
+        assert is_refused(start(XDG_STATE_HOME=str(state))[0], 1, f"'{state}/ttt4/matches.lmdb'")
 
 
 def test_a_state_folder_that_may_not_be_written_is_one_line(start: Start, tmp_path: Path) -> None:
@@ -221,36 +302,35 @@ def test_a_state_folder_that_may_not_be_written_is_one_line(start: Start, tmp_pa
     folder.chmod(0o500)
     if os.access(folder, os.W_OK):
         pytest.skip("whoever runs this may write anywhere")
-    assert refused(start(), 1, f"'{folder}/matches.lmdb'", "Permission denied")
+    assert is_refused(start()[0], 1, f"'{folder}/matches.lmdb'", "Permission denied")
 
 
 def test_a_folder_in_place_of_the_matches_is_one_line(start: Start, tmp_path: Path) -> None:
     (tmp_path / "state" / "ttt4" / "matches.lmdb").mkdir(parents=True)
-    assert refused(start(), 1, f"'{tmp_path}/state/ttt4/matches.lmdb'")
+    assert is_refused(start()[0], 1, f"'{tmp_path}/state/ttt4/matches.lmdb'")
 
 
 @pytest.fixture
-def kept(tmp_path: Path, store4: Path) -> Path:
+def kept(tmp_path: Path) -> Path:
     """The file of some matches, whose server has ended."""
-    with Served(tmp_path / "state", TTT4_STORE=str(store4)) as served:
+    with InProcess(tmp_path / "state", live=True) as served:
         for _ in range(5):
             match = served.begin()
             for version, move in enumerate(["a1", "b1", "c1"]):
                 served.move(match, "XO"[version % 2], version, move)
-        served.end()
     return tmp_path / "state" / "ttt4" / "matches.lmdb"
 
 
-def test_a_file_that_never_held_matches_is_named_and_kept(start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [b"dear diary\n" * 1000, bytes(1 << 16), b"x"], ids=["text", "zeros", "x"])
+def test_a_file_that_never_held_matches_is_named_and_kept(content: bytes, start: Start, tmp_path: Path) -> None:
     file = tmp_path / "state" / "ttt4" / "matches.lmdb"
     file.parent.mkdir(parents=True)
-    for content in (b"dear diary\n" * 1000, bytes(1 << 16), b"x"):
-        file.write_bytes(content)
-        assert refused(start(), 4, f"'{file}'", "cannot be read", "move the file away")
-        assert file.read_bytes() == content
+    file.write_bytes(content)
+    assert is_refused(start()[0], 4, f"'{file}'", "cannot be read", "move the file away")
+    assert file.read_bytes() == content
 
 
-def test_damaged_matches_are_named_and_kept(start: Start, kept: Path) -> None:
+def test_damaged_matches_are_named_and_kept(start: Start, kept: Path, forked: Callable[..., tuple[int, str]]) -> None:
     whole = kept.read_bytes()
     page = 4096
     rest = len(whole) - 2 * page
@@ -259,20 +339,27 @@ def test_damaged_matches_are_named_and_kept(start: Start, kept: Path) -> None:
         whole[: 2 * page] + random.Random(2).randbytes(rest),
     ):  # fmt: skip
         kept.write_bytes(content)
-        assert refused(start(), 4, f"'{kept}'", "cannot be read", "move the file away"), len(content)
+        assert forked(lambda: is_refused(start()[0], 4, f"'{kept}'", "cannot be read", "move the file away")) == (
+            0, "True",
+        ), len(content)  # fmt: skip
         assert kept.read_bytes() == content
     kept.write_bytes(whole)
-    assert port_of(start()) > 0
+    assert start()[0].returncode == 0
 
 
 def test_matches_that_were_moved_away_are_begun_anew(start: Start, kept: Path) -> None:
     kept.rename(kept.with_name("old"))
-    assert port_of(start()) > 0
+    assert start()[0].returncode == 0
     assert kept.stat().st_mode & 0o777 == 0o600, "they hold the secret that all tokens follow from"
 
 
-def test_a_game_of_one_s_own_is_offered_and_has_no_positions_to_look_up(serve: Callable[..., Served]) -> None:
-    served = serve("--game", "nim:Nim", PYTHONPATH=str(Path(__file__).parents[1]))
+# Games of the operator's own, and stores
+
+
+def test_a_game_of_one_s_own_is_offered_and_has_no_positions_to_look_up(
+    serve: Callable[..., InProcess], nim: Rules[Any]
+) -> None:
+    served = serve(own=[nim])
     nim = {"name": "nim:Nim", "cells": None, "about": "", "store": False}
     assert nim in served.get("/api/games").json
     assert served.get("/api/games/nim:Nim").json == {"name": "nim:Nim", "sides": ["X", "O"], "cells": None}
@@ -293,19 +380,19 @@ def test_a_game_of_one_s_own_is_offered_and_has_no_positions_to_look_up(serve: C
     assert served.said == ""
 
 
-def test_a_game_of_one_s_own_is_served_only_if_it_is_named_at_the_start(serve: Callable[..., Served]) -> None:
-    served = serve(PYTHONPATH=str(Path(__file__).parents[1]))
+def test_a_game_of_one_s_own_is_served_only_if_it_is_named_at_the_start(server: InProcess, nim: Rules[Any]) -> None:
+    served = server
     assert served.get("/api/games/nim:Nim").status == 404
     for answer in (served.get("/api/position?game=nim:Nim&board=7"), served.post("/api/matches", {"game": "nim:Nim"})):
         assert (answer.status, answer.json["error"]) == (400, "bad-game")
 
 
 def test_damage_to_a_store_is_a_failure_of_which_the_server_s_log_says_more(
-    serve: Callable[..., Served], store4: Path, tmp_path: Path
+    serve: Callable[..., InProcess], store4: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "4x4x4.ttt4"
     store.write_bytes(store4.read_bytes())
-    served = serve("--store", str(store))
+    served = serve(store=str(store))
     good = served.get(ONE)
     with store.open("r+b") as file:  # which is open in the server
         file.seek(2 * 4096)
@@ -330,10 +417,12 @@ def test_damage_to_a_store_is_a_failure_of_which_the_server_s_log_says_more(
     assert served.get("/api/position?game=3,3,3&board=9").json["source"] == "search"
 
 
-def test_a_store_that_is_cut_short_is_a_failure_too(serve: Callable[..., Served], store4: Path, tmp_path: Path) -> None:
+def test_a_store_that_is_cut_short_is_a_failure_too(
+    serve: Callable[..., InProcess], store4: Path, tmp_path: Path
+) -> None:
     short = tmp_path / "short.ttt4"
     short.write_bytes(store4.read_bytes()[:20_000])
-    served = serve(TTT4_STORE=str(short))
+    served = serve(store=str(short))
     for path in (ONE, "/api/games/4,4,4", "/api/puzzle"):
         answer = served.get(path)
         assert (answer.status, answer.json["error"]) == (500, "store-damaged")
@@ -343,11 +432,11 @@ def test_a_store_that_is_cut_short_is_a_failure_too(serve: Callable[..., Served]
 
 
 def test_a_store_that_is_repaired_answers_without_a_restart(
-    serve: Callable[..., Served], store4: Path, tmp_path: Path
+    serve: Callable[..., InProcess], store4: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "4x4x4.ttt4"
     path.write_bytes(store4.read_bytes()[:20_000])
-    served = serve(TTT4_STORE=str(path))
+    served = serve(store=str(path))
     assert served.get(ONE).status == 500
     (tmp_path / "whole").write_bytes(store4.read_bytes())
     (tmp_path / "whole").rename(path)
