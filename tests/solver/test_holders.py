@@ -300,43 +300,38 @@ def test_an_error_that_nobody_mends_is_explained(mended: bool) -> None:
         list(crew.run(call, [()], mend if mended else None))
 
 
+class Watched(Crew):
+    """A crew that ends a waiting call at its twentieth look, and has then looked often enough."""
+
+    looks = 0
+
+    def require_hands(self) -> None:
+        self.looks += 1
+        assert self.looks <= 20
+        if self.looks == 20:
+            self._executor.end_one()  # type: ignore[attr-defined]
+
+
 @pytest.mark.usefixtures("hours")
-def test_a_late_call_is_given_out_again_and_its_first_result_counts() -> None:
+@pytest.mark.parametrize("shares_memory", [False, True])
+def test_a_late_call_is_given_out_again_and_its_first_result_counts_but_not_where_memory_is_shared(
+    shares_memory: bool,
+) -> None:
     tried: list[int] = []
-    hands = ByHand(lambda number: number == 2 and tried.count(2) == 0 and not hands.waiting)
+    hands = ByHand(lambda number: number == 2 and not hands.waiting and 2 not in tried)
 
     def call(number: int) -> tuple[int, int]:
         tried.append(number)
         return number, tried.count(number)
 
-    with Crew(hands, 3) as crew:
+    with Watched(hands, 3, shares_memory=shares_memory) as crew:
         results = crew.run(call, [(i,) for i in range(5)])
         assert [next(results) for _ in range(3)] == [(0, 1), (1, 1), (2, 1)]
-        hands.end_one()
+        assert (crew.looks == 20) == shares_memory
+        while hands.waiting:
+            hands.end_one()
         assert list(results) == [(3, 1), (4, 1)]
-    assert sorted(tried) == [0, 1, 2, 2, 3, 4]
-
-
-@pytest.mark.usefixtures("hours")
-def test_a_late_call_of_threads_is_not_given_out_again() -> None:
-    looks = count()
-
-    class Patient(Crew):
-        def require_hands(self) -> None:
-            if next(looks) == 20:
-                hands.end_one()
-
-    tried = []
-    hands = ByHand(lambda number: number == 2)
-
-    def call(number: int) -> int:
-        tried.append(number)
-        return number
-
-    with Patient(hands, 3, shares_memory=True) as crew:
-        assert list(crew.run(call, [(i,) for i in range(5)])) == list(range(5))
-    assert sorted(tried) == list(range(5))
-    assert next(looks) > 20
+    assert sorted(tried) == [0, 1, *[2] * (1 if shares_memory else 2), 3, 4]
 
 
 def test_stopping_cancels_what_has_not_begun() -> None:
