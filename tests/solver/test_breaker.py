@@ -16,12 +16,13 @@ from solver.games.board import cells_of
 from solver.games.lines import Game, grid
 from solver.index.symmetry import Symmetry, symmetries
 
-DRAWS = ["4,4,4", "5,5,5", "4,5,4", "4,6,4", "6,6,5", "6,4,4", "5,5,4", "8,8,6"]
-WON = ["3,3,2", "4,3,3", "3,4,3", "5,5,3", "5,6,4", "6,6,4"]
+SLOW = pytest.mark.slow
+DRAWS = ["4,4,4", "5,5,5", "4,5,4", "4,6,4", "6,6,5", "6,4,4", "8,8,6", pytest.param("5,5,4", marks=SLOW)]
+WON = ["3,3,2", "4,3,3", "3,4,3", "5,5,3", "5,6,4", pytest.param("6,6,4", marks=SLOW)]
 
 
 def random_game(random: Random) -> tuple[Game, naive.Game]:
-    cells = random.randint(5, 9)
+    cells = random.randint(5, 8)
     drawn = {frozenset(random.sample(range(cells), random.randint(2, 4))) for _ in range(random.randint(2, 9))}
     lines = {line for line in drawn if not any(other < line for other in drawn)}
     masks = tuple(sorted(sum(1 << cell for cell in line) for line in lines))
@@ -78,7 +79,7 @@ def test_o_needs_many_answers_to_hold_x_on_some(name: str) -> None:
 
 def test_a_defence_that_is_found_is_one_by_minimax() -> None:
     random, held, drawn = Random(1), 0, 0
-    for _ in range(400):
+    for _ in range(70):
         game, twin = random_game(random)
         answers = defence(game)
         draw = naive.score(twin, twin.empty) <= 0
@@ -90,7 +91,7 @@ def test_a_defence_that_is_found_is_one_by_minimax() -> None:
 def test_no_list_of_answers_passes_where_x_wins() -> None:
     """Answers by lot, some usual and some not: the walk must refute all of them where minimax says that X wins."""
     random, passed, refuted = Random(2), 0, 0
-    while passed < 150 or refuted < 300:
+    while passed < 50 or refuted < 90:
         game, twin = random_game(random)
 
         def ask(position: Whole | Bare, usual: int, cells: int = game.cells) -> int:
@@ -112,19 +113,19 @@ def test_one_answer_changed_refutes_or_leaves_a_defence() -> None:
     game = grid(6, 4, 4)
     answers = defence(game)
     assert answers is not None
-    for _ in range(12):
+    for _ in range(6):
         at = random.randrange(min(len(answers), 300))
         changed = [*answers[:at], random.randrange(game.cells), *answers[at + 1 :]]
         try:
             walk(game, Whole(0, 0), symmetries(game), told(changed))
         except Refuted:
             refuted += 1
-    assert refuted > 6
+    assert refuted > 3
 
 
 def test_what_is_left_out_of_a_bare_position_changes_nothing() -> None:
     random, settled_seen, shorter = Random(4), 0, 0
-    for _ in range(500):
+    for _ in range(300):
         game, _ = random_game(random)
         cells = list(range(game.cells))
         random.shuffle(cells)
@@ -152,7 +153,7 @@ def test_what_is_left_out_of_a_bare_position_changes_nothing() -> None:
 def test_the_kernel_and_plain_python_agree_on_bare_positions() -> None:
     """The zone of a win is enough to win, and what the kernel holds is held."""
     random, won, narrow = Random(5), 0, 0
-    for _ in range(400):
+    for _ in range(250):
         game, _ = random_game(random)
         cells = list(range(game.cells))
         random.shuffle(cells)
@@ -166,7 +167,7 @@ def test_the_kernel_and_plain_python_agree_on_bare_positions() -> None:
         assert not zone & ~free
         assert not wins or maker_wins(list(game.lines), maker, zone)
         won, narrow = won + wins, narrow + (0 < zone < free)
-    assert won > narrow > 50
+    assert won > narrow > 30
 
 
 def test_matching_finds_pairs_where_groups_of_lines_have_enough_cells() -> None:

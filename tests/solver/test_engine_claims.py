@@ -131,8 +131,8 @@ def test_a_thousand_wins_that_are_claimed_in_games_of_all_kinds_are_wins() -> No
 def test_what_is_claimed_on_a_small_board_is_what_minimax_says(game: Game) -> None:
     rng = random.Random(game.name)
     naive = NaiveGame(1, game.cells, 0, game.misere, frozenset(tuple(cells_of(line)) for line in game.lines))
-    for _ in range(8):
-        x, o = random_position(game, rng, rng.randrange(max(1, game.cells - 10), game.cells))
+    for _ in range(6):
+        x, o = random_position(game, rng, rng.randrange(max(1, game.cells - 8), game.cells))
         if x | o == game.full:
             continue
         seen = look(game, x, o, 0.06)

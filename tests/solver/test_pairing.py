@@ -15,7 +15,7 @@ from solver.certificates.refusals import Refuted
 from solver.games.lines import Game, grid
 
 KNOWN = ["5,5,5", "6,6,6", "7,7,6", "9,6,6", "8,8,7", "10,10,7", "13,13,8", "9,9,9", "15,15,9", "20,20,9", "20,20,11"]
-CERTIFICATES = 200
+CERTIFICATES = 60
 
 
 def game_named(name: str) -> Game:
@@ -24,7 +24,7 @@ def game_named(name: str) -> Game:
 
 def random_lines(random: Random) -> tuple[Game, naive.Game]:
     """A game of a few random lines on six to nine cells, in both forms."""
-    cells = random.randint(6, 9)
+    cells = random.randint(6, 8)
     drawn = {frozenset(random.sample(range(cells), random.randint(2, 4))) for _ in range(random.randint(2, 7))}
     lines = {line for line in drawn if not any(other < line for other in drawn)}
     masks = tuple(sorted(sum(1 << cell for cell in line) for line in lines))

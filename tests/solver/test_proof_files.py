@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver.certificates.draws import draw_certificate
@@ -40,6 +41,7 @@ THREES = grid(3, 3, 2)
 Run = Callable[..., Any]
 
 
+@cache
 def proved(game: Game) -> Proof:
     proof = prove(game, game.at(0, 0), monotonic() + 60)
     assert proof is not None
@@ -212,6 +214,7 @@ JSON = st.recursive(
 
 
 @given(st.sampled_from(["x", "o", "claim", "plies", "proof", "game", "lines_sha256"]), JSON)
+@settings(max_examples=30)
 def test_a_file_of_any_content_is_proved_or_refused(tmp_path_factory: Any, name: str, value: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_text(json.dumps(fields_of(win(), path) | {name: value}))
@@ -256,7 +259,7 @@ def test_check_says_of_each_file_whether_it_holds(tmp_path: Path, run: Run) -> N
 
 
 def test_prove_says_when_it_finds_nothing(run: Run) -> None:
-    ran = run(solve, "prove", "--game", "3,3,3,misere")
+    ran = run(solve, "prove", "--game", "3,3,3,misere", "--time", "0.2")
     assert (ran.code, ran.out) == (1, "")
     assert "no proof for 3,3,3,misere was found" in ran.err
 

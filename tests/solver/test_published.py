@@ -17,7 +17,7 @@ from solver.kinds import kind_of
 
 DATA = Path(__file__).parents[2] / "data"
 PUBLISHED = tomllib.loads((DATA / "published.toml").read_text())
-QUICK, SLOW, LIVE = 16, 20, 30
+QUICK, SLOW, LIVE = 12, 20, 25
 """Up to how many cells a game is proved every time, and with the slow tests, and a duel is searched every time."""
 
 

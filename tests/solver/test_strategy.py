@@ -188,17 +188,17 @@ def won_positions(random: Random, games: int) -> Iterator[tuple[Game, Board, Str
 
 def test_a_strategy_by_minimax_is_accepted_with_its_number_of_plies() -> None:
     random, passed = Random(1), 0
-    for game, board, strategy in won_positions(random, 200):
+    for game, board, strategy in won_positions(random, 40):
         plies = check_strategy(game, *board, strategy)
         exact = len(empty(game, board)) + 1 - abs(minimax(game)(board)) if passed % 7 == 0 else plies
         assert plies >= plies_of(game, strategy, board) >= exact  # type: ignore[operator]
         passed += 1
-    assert passed > 300
+    assert passed > 60
 
 
 def test_a_faulty_strategy_is_refuted_exactly_if_some_reply_refutes_it() -> None:
     random, refuted, accepted = Random(2), 0, 0
-    for game, board, strategy in won_positions(random, 250):
+    for game, board, strategy in won_positions(random, 40):
         for _ in range(5):
             fault = faulty(strategy, random, game.cells)
             plies = plies_of(game, fault, board)
@@ -211,8 +211,8 @@ def test_a_faulty_strategy_is_refuted_exactly_if_some_reply_refutes_it() -> None
             if plies is not None:
                 assert found is not None
                 assert found >= plies
-    assert refuted > 500
-    assert accepted > 500
+    assert refuted > 80
+    assert accepted > 80
 
 
 def slow_win(random: Random) -> tuple[Game, Board, Strategy]:
@@ -238,7 +238,7 @@ def slow_win(random: Random) -> tuple[Game, Board, Strategy]:
 def test_replies_that_are_passed_over_are_those_that_change_nothing() -> None:
     """On boards where many replies are outside the zone, and stones there can make lines: compared with all games."""
     random, refuted, accepted = Random(5), 0, 0
-    while accepted < 300:
+    while accepted < 150:
         game, board, strategy = slow_win(random)
         if game.completed(board[0]) or game.completed(board[1]):
             continue
@@ -249,7 +249,7 @@ def test_replies_that_are_passed_over_are_those_that_change_nothing() -> None:
             found = None
         assert (plies is None) == (found is None), (game, board, strategy)
         refuted, accepted = refuted + (plies is None), accepted + (plies is not None)
-    assert refuted > 300
+    assert refuted > 150
 
 
 def test_five_in_a_row_by_two_open_fours_takes_three_plies() -> None:
