@@ -55,6 +55,20 @@ def test_a_game_that_cannot_be_read_says_why(listed: Screen) -> None:
     assert "Kept games: 3" in listed.text
 
 
+def test_a_game_with_a_player_of_ones_own_says_how_it_is_resumed(show: Show, games: Path) -> None:
+    games.mkdir(parents=True)
+    (games / "own.txt").write_text('[Game "3,3,3"]\n[X "human"]\n[O "evil:it"]\n\n1. b2 *\n')
+    screen = show("games")
+    screen.press(ENTER)
+    screen.until("A player of this game is your own code: ttt4-play resume with --x or --o continues it.")
+
+
+def test_a_game_that_cannot_be_deleted_says_why(listed: Screen, games: Path) -> None:
+    (games / "damaged.txt").unlink()
+    listed.press("down", "down", "d", "y")
+    listed.until("It cannot be deleted: No such file or directory.", "Kept games: 3")
+
+
 def test_a_game_is_deleted_after_y_and_not_after_anything_else(listed: Screen, games: Path) -> None:
     for key in ("n", ENTER, ESCAPE, "q", "d"):
         listed.press("down", "d")

@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from looks import estimated, pretend, won
 from screens import Show
 from sessions import HUMANS
 
@@ -93,6 +94,17 @@ def test_where_all_moves_are_alike_the_replies_that_go_wrong_are_counted(moves: 
         assert {name: shown[name] for name in wanted} == wanted
     else:
         assert "/" not in "".join(shown.values())
+
+
+def test_on_a_large_board_estimates_and_proofs_are_shown_as_such(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, estimated(h7=0.5, a1=0.2), won("X", "c3 d3 e3", mover="O"))
+    screen = show("--game", "15,15,5", *HUMANS, "--live", rows=60, columns=200)
+    screen.press("s")
+    screen.until("X: not settled; about 50% of the points for X, an estimate.", "( ) looks best.")
+    notes = screen.notes()
+    assert (notes["h7"], notes["a1"]) == ("(50)", "20")
+    screen.press(*"h8")
+    screen.until("O: X wins in at most 2 moves (3 plies).")
 
 
 def test_the_graph_has_a_value_for_every_position(show: Show, store3: Path) -> None:
