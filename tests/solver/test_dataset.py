@@ -77,14 +77,14 @@ def test_the_dataset_of_4x4_is_its_store(dataset: Any, store4: Path, tmp_path: P
         for ply in store.manifest.plies:
             assert (columns["ply"] == ply.ply).sum() == ply.canonical - ply.over
         scores, game = Scores(store), store.game
-        for row in np.random.default_rng(1).integers(len(columns["x"]), size=2000).tolist():
+        for row in np.random.default_rng(1).integers(len(columns["x"]), size=300).tolist():
             position = game.at(int(columns["x"][row]), int(columns["o"][row]))
             assert columns["score"][row] == scores.score(position)
             moves = {cell: -scores.score(position.play(cell)) for cell in position.legal}
             assert columns["scores"][row].tolist() == [moves.get(cell, -128) for cell in range(16)]
 
 
-@pytest.mark.parametrize("game", ["3,3,3", "4,4,4"])
+@pytest.mark.parametrize("game", ["3,3,3", pytest.param("4,4,4", marks=pytest.mark.slow)])
 def test_parquet_has_what_npz_has(game: str, dataset: Any, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     from pyarrow import parquet

@@ -139,9 +139,9 @@ def test_what_the_machine_has_no_room_for_is_refused_in_one_line_with_the_number
 def test_a_build_needs_room_only_for_what_its_scratch_folder_does_not_have_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game, plan = parse_game("4,4,4"), plan_of("4,4,4", 2)
+    game, plan = parse_game("3,4,3"), plan_of("3,4,3", 2)
     kept = 0
-    for tasks in (0, 20):
+    for tasks in (0, 5):
         if tasks:
             break_off(game, tmp_path / "s", tasks)
             kept = sum(file.stat().st_size for file in (tmp_path / "s.partial").glob("*.*.*"))
@@ -156,18 +156,18 @@ def test_a_build_needs_room_only_for_what_its_scratch_folder_does_not_have_yet(
 
 
 def test_where_memory_is_short_a_build_holds_its_pages_in_files(
-    tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    build_store(parse_game("3,4,3"), tmp_path / "right")
     seen: set[str] = set()
     monkeypatch.setattr(Plan, "memory", lambda self, holder: 1 if holder is Holder.FILES else 1 << 60)
 
     def on_progress(_: object) -> None:
         seen.update(file.suffix for file in (tmp_path / "s.partial").glob("*.pages"))
 
-    build_store(parse_game("4,4,4"), tmp_path / "s", jobs=2, on_progress=on_progress)
+    build_store(parse_game("3,4,3"), tmp_path / "s", jobs=2, on_progress=on_progress)
     assert seen == {".pages"}
-    with Store(tmp_path / "s") as made, Store(store4) as good:
-        assert made.manifest == good.manifest
+    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
 
 
 def test_a_store_is_not_verified_where_memory_is_short(store3: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
@@ -182,7 +182,9 @@ def test_the_memory_that_is_free_is_no_more_than_there_is() -> None:
 FOUND = {"game", "cells", "places", "store", "core_hours", "seconds", "free_memory", "free_scratch", "ways"}
 
 
-@pytest.mark.parametrize("name", ["3,3,3", "4,5,4", "3,4,3,misere", "duel,3,3", "duel"])
+@pytest.mark.parametrize(
+    "name", ["3,3,3", "4,5,4", "3,4,3,misere", "duel,3,3", pytest.param("duel", marks=pytest.mark.slow)]
+)
 def test_the_command_plan_says_as_json_what_is_planned(name: str, tmp_path: Path, run: Callable[..., Any]) -> None:
     ran = run(main, "plan", "--game", name, "--store", tmp_path / "s", "--jobs", 2, "--json")
     assert (ran.code, ran.out.count("\n")) == (0, 1)

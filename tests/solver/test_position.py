@@ -106,14 +106,15 @@ def test_playing_cell_by_cell_follows_the_rules(play: tuple[str, list[int]]) -> 
         assert position.legal == []
 
 
-@pytest.mark.parametrize("name", ["3,3,3", "3,3,3,misere", "2,4,2", "2,4,3", "1,8,3", "2,2,1", "4,2,4"])
+@pytest.mark.parametrize("name", ["3,3,3", "3,3,3,misere", "2,4,2", "1,7,3", "2,2,1", "3,2,3"])
 def test_exactly_the_boards_that_some_game_reaches_are_accepted(name: str) -> None:
     rules, game = naive.Game.named(name), parse_game(name)
+    reached = naive.reachable(rules)
     for marks in product(".XO", repeat=rules.cells):
         board = "".join(marks)
         position = Position(game, *naive.masks(board))
-        assert is_reachable(position) == (board in naive.reachable(rules)), board
-        if is_reachable(position):
+        assert is_reachable(position) == (board in reached), board
+        if board in reached:
             assert parse(game, board) == check(position) == position
         else:
             with pytest.raises(BoardError):

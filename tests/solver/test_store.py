@@ -3,8 +3,9 @@
 import json
 import random
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -62,19 +63,13 @@ def cells_of(stones: int) -> set[int]:
     return {cell for cell in range(stones.bit_length()) if stones >> cell & 1}
 
 
-def reachable(game: Game) -> Iterator[Position]:
+@cache
+def reachable(game: Game) -> frozenset[Position]:
     found, layer = {Position(game)}, [Position(game)]
     while layer:
         layer = list({position.play(cell) for position in layer for cell in position.legal} - found)
         found.update(layer)
-    yield from found
-
-
-def places(store: Store) -> Iterator[tuple[Position, int]]:
-    """Every place in a store, and what stands there."""
-    for empty, half, page in store.pages():
-        for place, score in enumerate(page):
-            yield Position(store.game, *position_at(store.game, empty, half, place)), score
+    return frozenset(found)
 
 
 def rewrite_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -116,11 +111,12 @@ def test_every_score_of_4x4_is_what_the_documentation_decodes(store4: Path) -> N
     with Store(store4, FOUR) as store:
         scores = Scores(store)
         for empty, half in decoded.pages:
-            for place, score in enumerate(decoded.pages[empty, half]):
-                if score != UNREACHED:
+            page = decoded.pages[empty, half]
+            for place in {0, len(page) - 1, rng.randrange(len(page))}:
+                if page[place] != UNREACHED:
                     position = Position(FOUR, *position_at(store.game, empty, half, place))
-                    assert scores.score(position) == score, position
-        for _ in range(1000):
+                    assert scores.score(position) == page[place], position
+        for _ in range(40):
             position = Position(FOUR)
             while not position.over:
                 assert scores.score(position) == decoded.score(cells_of(position.x), cells_of(position.o)), position
@@ -141,9 +137,10 @@ def test_the_digest_depends_on_the_game_alone(tmp_path: Path, store3: Path) -> N
     digests = {build_store(THREE, path, jobs=jobs).manifest.digest for jobs in (1, 2, 3, 1)}
     with Store(store3) as store, Store(path) as rebuilt:
         assert digests == {store.manifest.digest} == {content_digest(rebuilt)}
-    with Store(build_store(FOUR, tmp_path / "t", jobs=1).path) as one:
+    game = grid(3, 4, 3)
+    with Store(build_store(game, tmp_path / "t", jobs=1).path) as one:
         first = list(one.records()), one.manifest
-    with Store(build_store(FOUR, tmp_path / "t", jobs=2).path) as two:
+    with Store(build_store(game, tmp_path / "t", jobs=2).path) as two:
         assert first == (list(two.records()), two.manifest)
 
 
@@ -218,8 +215,13 @@ def test_boards_that_no_game_reaches_are_refused_and_no_others(store4: Path) -> 
     with Store(store4) as store:
         scores = Scores(store)
         list(map(scores.score, [Position(FOUR), Position(FOUR, 1)]))
-        unreached = [position for position, score in places(store) if score == UNREACHED]
-        for _ in range(20_000):
+        unreached = [
+            Position(FOUR, *position_at(FOUR, empty, half, place))
+            for empty, half, page in store.pages()
+            for place, score in enumerate(page)
+            if score == UNREACHED
+        ]
+        for _ in range(4000):
             order = rng.sample(range(16), rng.randrange(8, 17))
             xs = (len(order) + 1) // 2
             unreached.append(Position(FOUR, *(sum(1 << cell for cell in some) for some in (order[:xs], order[xs:]))))
@@ -230,7 +232,7 @@ def test_boards_that_no_game_reaches_are_refused_and_no_others(store4: Path) -> 
                 refused += 1
                 with pytest.raises(BoardError):
                     scores.score(position)
-    assert 1000 < refused < 19_000
+    assert len(unreached) - 4000 < refused < len(unreached) - 500
 
 
 def test_boards_with_a_wrong_number_of_stones_are_refused(store3: Path) -> None:
@@ -352,7 +354,7 @@ def test_threads_may_open_read_and_close_the_same_store(store4: Path) -> None:
             return Scores(store).score(position)
 
     with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(ask, range(800))) == {0}
+        assert set(pool.map(ask, range(100))) == {0}
 
 
 def test_a_position_of_another_game_is_not_answered(store4: Path) -> None:
@@ -389,8 +391,9 @@ def test_a_half_with_cell_32_keeps_its_place_in_key_and_record() -> None:
         assert keys == sorted(keys)
 
 
-def test_pages_beyond_64_gigabytes_are_found(tmp_path: Path, store3: Path) -> None:
-    path, far = tmp_path / "far.ttt4", (1 << 24) + 5
+@pytest.mark.parametrize("far", [1 << 10, pytest.param((1 << 24) + 5, marks=pytest.mark.slow)])
+def test_pages_beyond_a_hole_and_beyond_64_gigabytes_are_found(far: int, tmp_path: Path, store3: Path) -> None:
+    path = tmp_path / "far.ttt4"
     with lmdb.open(str(store3), subdir=False, readonly=True, lock=False) as file:
         size, count = file.stat()["psize"], file.info()["last_pgno"] + 1
     pages = [store3.read_bytes()[at * size : (at + 1) * size] for at in range(count)]

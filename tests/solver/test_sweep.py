@@ -260,7 +260,7 @@ def test_any_subgroup_of_the_symmetries_gives_the_same_scores(name: str) -> None
         assert all(unturned[key] == scores for key, scores in two.items())
 
 
-@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", "4,4,4", "2,5,2"])
+@pytest.mark.parametrize("name", ["3,3,3", "3,4,3", pytest.param("4,4,4", marks=pytest.mark.slow), "2,5,2"])
 def test_the_halves_are_the_sets_of_x_that_no_symmetry_makes_smaller(name: str) -> None:
     game = parse_game(name)
     group = symmetries(game)
@@ -321,11 +321,11 @@ def test_pages_have_a_score_for_each_place_and_stones_that_match(solved: Callabl
 
 
 def test_a_score_is_the_best_of_the_negated_scores_of_its_children(solved: Callable[..., Any]) -> None:
-    for name in ("4,4,4", "4,4,3,misere"):
+    for name in ("4,4,4", "3,4,3,misere"):
         game = solved(name)
         rng = np.random.default_rng(4)
-        for _ in range(1000):
-            order = rng.permutation(16)[: rng.integers(0, 14)].tolist()
+        for _ in range(200):
+            order = rng.permutation(game.game.cells)[: rng.integers(0, game.game.cells - 2)].tolist()
             position = Position(game.game, *naive.masks(naive.played(naive.Game.named(name), order)))
             if not position.over:
                 best = max(-game.value(position.play(cell)) for cell in position.legal)

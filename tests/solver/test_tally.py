@@ -18,7 +18,8 @@ from solver.store.manifest import Ply
 from solver.sweep.halves import kernel_game
 from solver.sweep.tally import count_positions
 
-SMALL = ["3,3,3", "3,3,3,misere", "2,4,3", "2,4,3,misere", "1,8,3", "2,6,2", "2,6,2,misere", "3,4,3", "3,4,3,misere"]
+SMALL = ["3,3,3", "3,3,3,misere", "2,4,3", "2,4,3,misere", "1,8,3", "2,5,2", "2,5,2,misere"]
+LARGER = ["3,4,3", "3,4,3,misere"]
 
 
 def table_under(name: str, group: tuple[Symmetry, ...]) -> tuple[Ply, ...]:
@@ -61,7 +62,7 @@ def test_without_symmetries_every_reachable_position_is_canonical(name: str) -> 
     assert [ply.reachable for ply in alone] == [ply.reachable for ply in reduced]
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGER)])
 def test_each_ply_s_counts_are_those_of_listing_its_positions(solved: Callable[..., Any], name: str) -> None:
     rules = naive.Game.named(name)
     group = symmetries(parse_game(name))
@@ -76,9 +77,9 @@ def test_each_ply_s_counts_are_those_of_listing_its_positions(solved: Callable[.
 
 def test_the_first_plies_of_4x4_are_those_that_playing_all_moves_gives(solved: Callable[..., Any]) -> None:
     table = solved("4,4,4").summary.table()
-    for ply, boards in zip(table[:6], naive.by_ply(naive.Game(4, 4, 4)), strict=False):
+    for ply, boards in zip(table[:5], naive.by_ply(naive.Game(4, 4, 4)), strict=False):
         assert ply.reachable == len(boards)
-        if ply.ply < 5:
+        if ply.ply < 4:
             assert ply.canonical == len(naive.canonical(boards, symmetries(parse_game("4,4,4"))))
 
 
@@ -91,7 +92,7 @@ def test_before_anybody_can_have_won_the_counts_are_burnside_s(solved: Callable[
         assert ply.canonical == naive.orbits(group, xs, os)
 
 
-@pytest.mark.parametrize("name", [*SMALL, "4,4,3", "4,4,4", "4,4,4,misere", "4,4,3,misere"])
+@pytest.mark.parametrize("name", [*SMALL, *LARGER, "4,4,3", "4,4,4", "4,4,4,misere"])
 def test_wins_draws_and_losses_are_all_canonical_positions(solved: Callable[..., Any], name: str) -> None:
     table = solved(name).summary.table()
     assert [ply.ply for ply in table] == list(range(len(table)))

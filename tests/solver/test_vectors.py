@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import njit
 
 from solver.games.notation import parse_game
 from solver.index.symmetry import symmetries
@@ -101,19 +102,42 @@ def test_each_operation_does_in_every_lane_what_numpy_does() -> None:
     assert list(differing_operations()) == []
 
 
+@pytest.mark.slow
 def test_the_operations_in_plain_steps_do_the_same() -> None:
     program = "print(ours.vectors.FAST, list(ours.differing_operations()))"
     assert elsewhere(program, **GENERIC).split(maxsplit=1) == ["False", "[]\n"]
 
 
+@pytest.mark.slow
 def test_pages_are_the_same_where_permutations_are_not_fast() -> None:
     program = f"print(ours.vectors.FAST, *map(ours.digest_of_pages, {GAMES}))"
     assert elsewhere(program, **GENERIC).split() == ["False", *map(digest_of_pages, GAMES)]
 
 
-def test_the_processor_s_features_decide_what_is_fast() -> None:
-    assert elsewhere("print(ours.vectors.FAST)", NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="+avx2") == "False\n"
-    assert isinstance(vectors.FAST, bool)
+@pytest.mark.parametrize(("features", "has"), [("", False), ("+avx2,+avx512vbmi2", False), ("+avx2,+avx512vbmi", True)])
+def test_the_processor_s_features_decide_what_is_fast(
+    features: str, has: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert vectors._has("avx512vbmi") == vectors.FAST
+    monkeypatch.setattr("numba.core.config.CPU_FEATURES", features)
+    assert vectors._has("avx512vbmi") == has
+
+
+def test_permuting_and_looking_up_in_plain_steps_do_what_numpy_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "FAST", False)
+
+    @njit("void(int8[::1], int64, int8[::1])")
+    def read(table, at, indexes):
+        store(indexes, 2 * LANES, permuted(load(table, at), load(indexes, 0)))
+        store(indexes, 3 * LANES, looked_up(table, at, load(indexes, LANES)))
+
+    rng = np.random.default_rng(1)
+    for at in (0, 1, 77):
+        table = rng.integers(-128, 128, at + 2 * LANES).astype(np.int8)
+        few, many = rng.integers(0, LANES, LANES), rng.integers(0, 2 * LANES, LANES)
+        indexes = np.concatenate([few, many, np.zeros(2 * LANES)]).astype(np.int8)
+        read(table, at, indexes)
+        assert indexes[2 * LANES :].tolist() == table[at + np.concatenate([few, many])].tolist()
 
 
 @pytest.mark.parametrize(("count", "size"), [(0, 0), (1, 1), (3, 35), (2, 64), (7, 1000)])
