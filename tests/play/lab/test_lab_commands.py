@@ -30,6 +30,25 @@ class Corner:
 class Failing(Corner):
     def choose_many(self, x, o):
         raise RuntimeError("no idea\\nat all")
+
+
+class Stubborn(Corner):
+    """The first cell, taken or not."""
+
+    def choose_many(self, x, o):
+        return [0] * len(x)
+
+
+class Wavering(Corner):
+    """The first or the last free cell, in turns."""
+
+    asked = 0
+
+    def choose_many(self, x, o):
+        self.asked += 1
+        if self.asked % 2:
+            return super().choose_many(x, o)
+        return [int(cells).bit_length() - 1 for cells in (511 & ~(x | o)).tolist()]
 '''
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -78,9 +97,13 @@ def refused(ran: Any, *words: str, code: int = 2) -> bool:
 @pytest.mark.parametrize(
     ("player", "positions"),
     [("rules", []), ("run:tiny", []), ("search", []), ("oracle:5", ["--positions", "300"]),
-     ("lab_players:Corner", ["--positions", "300"])],
+     ("lab_players:Corner", ["--positions", "300"]), ("lab_players:Stubborn", ["--positions", "canonical"]),
+     ("lab_players:Wavering", ["--positions", "300"])],
 )  # fmt: skip
-def test_a_grade_fits_80_columns(player: str, positions: list[str], own: str, beside: str, play: Any) -> None:
+def test_a_grade_fits_80_columns(
+    player: str, positions: list[str], own: str, beside: str, play: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("play.lab.grading.GAMES", 20)
     ran = play("grade", player, *THREE, "--live", *positions)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"{player} on 3,3,3\n\n")
