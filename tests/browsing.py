@@ -1,12 +1,15 @@
 """The page as its readers have it: the board by its cells' names, and waits for what it comes to show."""
 
+from __future__ import annotations
+
 import re
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, Route, TimeoutError, expect
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page, Route
 
 HERE, AWAY, ORACLE, MACHINE = "A friend on this screen", "A friend elsewhere", "The oracle", "The machine"
 SIDES = {"X": "X, and begin", "O": "O", "R": "Red (R), and begin", "G": "Green (G)"}
@@ -14,12 +17,23 @@ SIDES = {"X": "X, and begin", "O": "O", "R": "Red (R), and begin", "G": "Green (
 
 EMPTY = "." * 16
 
+STILL = "/static/share.js"
+"""A file of the server that runs nothing: where pages wait for the next test."""
+
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
+PHONE = {"width": 360, "height": 740}
 LOOKS: dict[str, Any] = {
     "light": {},
     "dark": {"color_scheme": "dark"},
-    "phone": {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True},
+    "phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True},
 }
+
+
+def expect(actual: Any) -> Any:
+    """Expect something of a page or a part of it; Playwright is imported by the tests that run, not by all found."""
+    from playwright.sync_api import expect as expecting
+
+    return expecting(actual)
 
 
 def cell(page: Page, name: str) -> Locator:
@@ -39,7 +53,7 @@ def marks(page: Page) -> str:
     return "".join("." if word == "empty" else word for word in said)
 
 
-def until(page: Page, answer: Callable[[], Any], expected: Any, within: float = 10.0) -> None:
+def until(page: Page, answer: Callable[[], Any], expected: Any, within: float = 30.0) -> None:
     """Wait until a question has the answer expected, while a page goes on and its requests are handled."""
     ends = time.monotonic() + within
     while (now := answer()) != expected:
@@ -47,13 +61,15 @@ def until(page: Page, answer: Callable[[], Any], expected: Any, within: float = 
         page.wait_for_timeout(50)
 
 
-def shows(page: Page, board: str, within: float = 10.0) -> None:
+def shows(page: Page, board: str, within: float = 30.0) -> None:
     """Wait until a page shows a board, row separators left out."""
     until(page, lambda: marks(page), board.replace("/", ""), within)
 
 
 def says(page: Page, text: str | re.Pattern[str]) -> None:
     """Wait until the status says something; this looks more often than `expect`."""
+    from playwright.sync_api import TimeoutError
+
     status = page.locator("main .status")
     try:
         status.filter(has_text=text).wait_for(state="attached")
@@ -137,14 +153,41 @@ class Held:
             route.fulfill(response=answer)
 
 
+@contextmanager
+def on_a_phone(page: Page, **look: Any) -> Iterator[None]:
+    """Let a page be as wide as a phone for a while, in colours of some scheme."""
+    size = page.viewport_size
+    page.set_viewport_size(PHONE)
+    page.emulate_media(**look)
+    try:
+        yield
+    finally:
+        page.emulate_media(**dict.fromkeys(look, "null"))
+        page.set_viewport_size(size)
+
+
+def assert_accessible(page: Page) -> None:
+    """See that axe finds nothing wrong with a page: on a desk in light colours, and on a phone in dark ones."""
+    assert violations(page) == []
+    with on_a_phone(page, color_scheme="dark"):
+        assert violations(page) == []
+        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide[0] <= wide[1], "the page is wider than the window"
+
+
 def violations(page: Page) -> list[str]:
     """Return what axe has against a page."""
+    from axe_playwright_python.base import AXE_FILE_PATH
+
     page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
-    found = Axe().run(page, options={"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": TAGS}})
-    assert len(found.response["passes"]) > 10
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_FILE_PATH.read_text())
+    options = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": TAGS}}
+    found = page.evaluate("options => axe.run(options)", options)
+    assert len(found["passes"]) > 10
     return [
         f"{each['id']}: {node['html'][:120]} {node.get('failureSummary', '')[:300]}"
-        for each in found.response["violations"]
+        for each in found["violations"]
         for node in each["nodes"]
     ]
 
@@ -154,19 +197,15 @@ class Keys:
 
     def __init__(self, page: Page) -> None:
         self.page = page
+        self._session = page.context.new_cdp_session(page)
 
     @property
     def at(self) -> str:
         """The role and the name of what has the focus, as the browser tells a screen reader."""
-        session = self.page.context.new_cdp_session(self.page)
-        tree = session.send("Accessibility.getFullAXTree")["nodes"]
-        session.detach()
-        focused = [
-            node
-            for node in tree
-            if any(p["name"] == "focused" and p["value"]["value"] for p in node.get("properties", ()))
-        ]
-        return f"{focused[-1]['role']['value']}: {focused[-1]['name']['value']}" if focused else ""
+        focus = self._session.send("Runtime.evaluate", {"expression": "document.activeElement"})["result"]["objectId"]
+        asked = {"objectId": focus, "fetchRelatives": False}
+        node = self._session.send("Accessibility.getPartialAXTree", asked)["nodes"][0]
+        return "" if node["ignored"] else f"{node['role']['value']}: {node['name']['value']}"
 
     def press(self, *keys: str) -> None:
         for key in keys:

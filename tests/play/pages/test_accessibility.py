@@ -1,35 +1,40 @@
 """Accessibility: axe finds nothing on any page in any state, and a keyboard and a screen reader are enough."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from browsing import (
     AWAY,
     EMPTY,
     HERE,
-    LOOKS,
     ORACLE,
+    STILL,
     Keys,
+    assert_accessible,
     begin,
     button,
     cell,
     choose_game,
-    marks,
+    expect,
     names,
     play,
     says,
     shows,
     until,
-    violations,
 )
-from playwright.sync_api import Page, expect
 from web import Served
 
 from oracle.oracle import Oracle
 from play.puzzles import Puzzle, make_puzzle
 
-Visit = Callable[..., Page]
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Visit = Callable[..., "Page"]
 slow = pytest.mark.slow
 
 VERDICTS = "XXX./OO../..../...."
@@ -151,11 +156,6 @@ def explore_failing(page: Page, url: str) -> None:
     expect(page.get_by_role("alert")).to_be_visible()
 
 
-def explore_large(page: Page, url: str) -> None:
-    page.goto(f"{url}/explore/6,7,4")
-    says(page, "to move")
-
-
 def puzzle(page: Page, url: str) -> None:
     page.goto(f"{url}/puzzles?seed=a")
     says(page, "Pick a cell")
@@ -186,24 +186,17 @@ def api(page: Page, url: str) -> None:
 STATES = [
     setup, other_board, no_such_board, match, hint, invite, large_match, review, review_stepped_back, watching,
     own_game, lost_connection, missing_match, explore_alike, explore, explore_with_graph, setting_up, explore_failing,
-    explore_large, puzzle, puzzle_right, puzzle_wrong, api,
+    puzzle, puzzle_right, puzzle_wrong, api,
 ]  # fmt: skip
-SOON = ("review-light", "review-phone", "explore-dark", "puzzle_wrong-light", "api-phone")
-"""What is looked at in every run; the rest takes long."""
 
 
-@pytest.mark.parametrize(("state", "look"), [
-    pytest.param(state, look, id=name, marks=[] if name in SOON else slow)
-    for state in STATES
-    for look in LOOKS
-    for name in [f"{state.__name__}-{look}"]
-])  # fmt: skip
-def test_axe_finds_nothing_wrong(state: Callable[[Page, str], None], look: str, server: Served, visit: Visit) -> None:
-    page = visit("about:blank", **LOOKS[look])
+@pytest.mark.parametrize(
+    "state", [pytest.param(state, id=state.__name__, marks=[] if state is review else slow) for state in STATES]
+)
+def test_axe_finds_nothing_wrong(state: Callable[[Page, str], None], server: Served, visit: Visit) -> None:
+    page = visit(server.url + STILL)
     state(page, server.url)
-    assert violations(page) == []
-    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert wide[0] <= wide[1], "the page is wider than the window"
+    assert_accessible(page)
 
 
 def test_a_whole_game_is_played_by_keyboard(page: Page) -> None:
@@ -292,6 +285,7 @@ def test_a_game_of_the_operators_own_is_played_by_keyboard(page: Page) -> None:
         assert keys.at == "button: 1"
 
 
+@slow
 def test_the_focus_stays_near_where_it_was_when_its_button_is_drawn_anew_or_goes(seat: Visit) -> None:
     page = seat()
     play(page, "a1", "b1", "c1")
@@ -322,7 +316,8 @@ def test_the_focus_stays_among_the_steps_and_the_main_line_of_an_exploration(ser
         until(page, lambda: page.locator(f"{within} :focus").count(), 1)  # noqa: B023 - it is asked at once
 
 
-@pytest.mark.parametrize("game", ["fano", pytest.param("4,4,4", marks=slow), pytest.param("15,15,5", marks=slow)])
+@slow
+@pytest.mark.parametrize("game", ["fano", "15,15,5"])
 def test_the_board_is_one_tab_stop(game: str, seat: Visit) -> None:
     page = seat(game)
     stops = page.locator('.cell[tabindex="0"]')
@@ -368,10 +363,12 @@ def verdicts(page: Page) -> dict[str, list[str]]:
     return found
 
 
+@slow
 def test_verdicts_differ_by_text_and_shape_where_all_colours_are_equal(server: Served, visit: Visit) -> None:
     found: dict[str, list[str]] = {}
+    page = visit(server.url + STILL, forced_colors="active")
     for board in (VERDICTS, "XXX./OOO./..../....", "X.O./.XO./.O.O/XX.."):
-        page = visit(f"{server.url}/explore/4,4,4/{board}", forced_colors="active")
+        page.goto(f"{server.url}/explore/4,4,4/{board}")
         says(page, "to move")
         found |= verdicts(page)
     assert len({text for text, _ in found.values()}) == len(found) > 3
@@ -389,16 +386,3 @@ def test_every_state_of_a_cell_differs_where_all_colours_are_equal(seat: Visit) 
         return [mark?.getAttribute("d") ?? "", style.borderWidth, style.borderStyle].join();
     })""")
     assert len({looks[0], looks[4], looks[15]}) == 3  # in the line that ended the game, O's and empty
-
-
-@slow
-def test_without_motion_nothing_moves(seat: Visit) -> None:
-    for wanted, running in (("reduce", 0), ("no-preference", 1)):
-        page = seat(reduced_motion=wanted)
-        page.evaluate("""() => {
-            window.moved = 0;
-            addEventListener("animationstart", ({animationName}) => { moved += animationName === "appear"; }, true);
-        }""")
-        play(page, "a1")
-        until(page, lambda: page.evaluate("moved"), running)  # noqa: B023 - it is asked at once
-        assert marks(page) == "X" + EMPTY[1:]

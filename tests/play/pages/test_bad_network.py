@@ -1,10 +1,12 @@
 """Bad networks: requests that are late, lost, refused or overtaken never leave a board blank, wrong or stuck."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsing import (
@@ -16,6 +18,7 @@ from browsing import (
     begin,
     button,
     cell,
+    expect,
     marks,
     match_of,
     moves_listed,
@@ -25,13 +28,15 @@ from browsing import (
     shows,
     until,
 )
-from playwright.sync_api import Error, Page, Route, expect
 from proxy import Proxy
 from web import Served
 
 from oracle.oracle import Oracle
 
-Visit = Callable[..., Page]
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+Visit = Callable[..., "Page"]
 slow = pytest.mark.slow
 MOVES = "**/api/matches/*/moves"
 
@@ -49,6 +54,8 @@ class Failing:
         elif way == "reset":
             route.abort("connectionreset")
         elif way == "lost":
+            from playwright.sync_api import Error
+
             with contextlib.suppress(Error):  # a proxy may lose the answer first
                 route.fetch()
             route.abort("connectionreset")
@@ -67,7 +74,7 @@ def proxy(server: Served) -> Any:
         yield between
 
 
-@pytest.mark.parametrize("ways", [("reset", "gateway", 503), pytest.param((429,), marks=slow)])
+@pytest.mark.parametrize("ways", [("reset", "gateway"), pytest.param((503, 429), marks=slow)])
 def test_a_move_that_fails_is_made_again_until_it_is_made_once(ways: tuple[int | str, ...], seat: Visit) -> None:
     page = seat()
     page.route(MOVES, Failing(*ways))
@@ -78,6 +85,7 @@ def test_a_move_that_fails_is_made_again_until_it_is_made_once(ways: tuple[int |
     assert moves_listed(page) == ["X a1", "O b2"]
 
 
+@slow
 def test_a_move_whose_answer_was_lost_is_one_move(page: Page, server: Served) -> None:
     page.route("**/events*", lambda route: route.abort())  # else the stream would tell of it
     match = begin(page, HERE)
@@ -91,12 +99,11 @@ def test_a_move_whose_answer_was_lost_is_one_move(page: Page, server: Served) ->
     assert server.get(f"/api/matches/{match}").json["moves"] == ["a1"]
 
 
-@pytest.mark.parametrize(("path", "seen"), [
-    ("/match/", "O to move"),
-    pytest.param("/explore/4,4,4/XXX./OOO./..../....", "X wins in 1 ply", marks=slow),
-    pytest.param("/puzzles", "Pick a cell.", marks=slow),
+@slow
+@pytest.mark.parametrize(("path", "seen", "way"), [
+    ("/match/", "O to move", "reset"), ("/match/", "O to move", 429), ("/puzzles", "Pick a cell.", "gateway"),
+    ("/explore/4,4,4/XXX./OOO./..../....", "X wins in 1 ply", 500),
 ])  # fmt: skip
-@pytest.mark.parametrize("way", ["reset", *(pytest.param(way, marks=slow) for way in (500, 429, "gateway"))])
 def test_a_page_whose_requests_fail_asks_again_and_is_complete(
     path: str, seen: str, way: int | str, server: Served, seat: Visit
 ) -> None:
@@ -111,8 +118,9 @@ def test_a_page_whose_requests_fail_asks_again_and_is_complete(
     expect(page.locator("#connection")).to_be_hidden()
 
 
+@slow
 def test_what_goes_on_failing_is_said_and_tried_again_by_a_button(server: Served, visit: Visit) -> None:
-    page = visit(f"{server.url}/explore")
+    page = visit(f"{server.url}/explore", own=True)
     says(page, "X to move")
     page.clock.install()
     page.route("**/api/positions", Failing(*[500] * 40))
@@ -127,6 +135,7 @@ def test_what_goes_on_failing_is_said_and_tried_again_by_a_button(server: Served
     assert "draws" in names(page)[1]
 
 
+@slow
 def test_offline_is_said_and_the_game_goes_on_by_itself(page: Page) -> None:
     begin(page, ORACLE)
     play(page, "a1")
@@ -180,7 +189,7 @@ def test_a_server_that_cannot_be_reached_is_said_and_found_again(proxy: Proxy, v
 def test_a_stream_that_goes_silent_is_noticed(proxy: Proxy, visit: Visit, server: Served) -> None:
     page = visit(proxy.url)
     match = begin(page, HERE)
-    other = visit(f"{proxy.url}/match/{match}")
+    other = visit(f"{proxy.url}/match/{match}", own=True)
     shows(other, EMPTY)
     other.clock.install()
     other.reload()
@@ -192,7 +201,8 @@ def test_a_stream_that_goes_silent_is_noticed(proxy: Proxy, visit: Visit, server
 
 
 @slow
-def test_while_nothing_arrives_a_page_asks_for_the_match_once_at_a_time(page: Page) -> None:
+def test_while_nothing_arrives_a_page_asks_for_the_match_once_at_a_time(server: Served, visit: Visit) -> None:
+    page = visit(server.url, own=True)
     page.clock.install()
     begin(page, HERE)
     asked: list[Route] = []
@@ -227,6 +237,7 @@ def test_steps_that_overtake_each_other_lead_to_the_board_of_the_last(seat: Visi
     shows(page, "XOXO" + EMPTY[4:])
 
 
+@slow
 def test_who_moves_too_late_is_shown_what_was_moved(seat: Visit, visit: Visit) -> None:
     page = seat()
     other = visit(page.url, page.context)

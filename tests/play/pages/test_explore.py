@@ -1,13 +1,14 @@
 """Exploring: every verdict is the Oracle's, boards are set up by clicking, and each position has an address."""
 
+from __future__ import annotations
+
 import random
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsing import EMPTY, Held, button, cell, choose_game, marks, names, says, shows, until
-from playwright.sync_api import Page, expect
+from browsing import EMPTY, Held, button, cell, choose_game, expect, marks, names, says, shows, until
 from web import Served
 
 from oracle.answers import Analysis, Move
@@ -16,7 +17,10 @@ from solver.games.board_text import parse
 from solver.games.lines import Game
 from solver.games.notation import parse_game
 
-Visit = Callable[..., Page]
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Visit = Callable[..., "Page"]
 slow = pytest.mark.slow
 
 NEARLY = "XXX./OOO./..../...."
@@ -78,7 +82,7 @@ def test_every_position_of_random_games_shows_the_oracles_verdicts(
     server: Served, visit: Visit, oracle: Oracle
 ) -> None:
     page, rng = open_at(visit, server), random.Random(4)
-    for _ in range(12):
+    for _ in range(3):
         button(page, "Clear").click()
         position = parse(oracle.game, EMPTY)
         while not position.winner and position.legal:
@@ -115,7 +119,8 @@ def test_a_board_is_set_up_by_clicking_and_an_impossible_one_says_why(server: Se
     assert page.url == f"{server.url}/explore/4,4,4/X.../..../..../...."
 
 
-@pytest.mark.parametrize("how", ["hover", pytest.param("focus", marks=slow)])
+@slow
+@pytest.mark.parametrize("how", ["hover", "focus"])
 def test_to_look_at_a_move_shows_its_line(how: str, server: Served, visit: Visit, oracle: Oracle) -> None:
     page = open_at(visit, server, NEARLY)
     (getattr(cell(page, "b3"), how))()
@@ -166,15 +171,15 @@ def test_back_and_forward_go_by_buttons_and_by_the_browsers_history(server: Serv
     expect(page.get_by_role("list", name="Moves to this position").get_by_role("button")).to_have_count(3)
 
 
+@slow
 @pytest.mark.parametrize(
     ("address", "board"),
     [
         ("cross/X.O.........", "X./O.../..../.."),  # rows of two dots would be steps up
-        pytest.param("4,4,4/xo2/1x2/4/3o", "XO../.X../..../...O", marks=slow),
-        pytest.param("4,4,4/XO../.X../..../...O", "XO../.X../..../...O", marks=slow),
-        pytest.param("4,4,4/XO...X.........O", "XO../.X../..../...O", marks=slow),
-        pytest.param("3,3,3,misere/X../.O./...", "X../.O./...", marks=slow),
-        pytest.param("2,2,2/OX..", "OX/..", marks=slow),
+        ("4,4,4/xo2/1x2/4/3o", "XO../.X../..../...O"),
+        ("4,4,4/XO...X.........O", "XO../.X../..../...O"),
+        ("3,3,3,misere/X../.O./...", "X../.O./..."),
+        ("2,2,2/OX..", "OX/.."),
     ],
 )
 def test_every_position_has_an_address_that_shows_it(address: str, board: str, server: Served, visit: Visit) -> None:
@@ -190,6 +195,7 @@ def test_every_position_has_an_address_that_shows_it(address: str, board: str, s
     shows(page, text)
 
 
+@slow
 def test_the_graph_says_in_words_who_wins_and_how_many_moves_keep_that(
     server: Served, visit: Visit, oracle: Oracle
 ) -> None:
@@ -215,6 +221,7 @@ def winner_of(analysis: Analysis) -> str | None:
     return analysis.to_move if analysis.score > 0 else "XO"[analysis.to_move == "X"]
 
 
+@slow
 def test_a_late_answer_never_replaces_a_newer_one(server: Served, visit: Visit, oracle: Oracle) -> None:
     page, held = open_at(visit, server), Held()
     page.route("**/api/positions", held)

@@ -1,18 +1,23 @@
 """Large boards on the page: estimates look and sound like estimates, threats are marked, and proofs are shown."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
-from browsing import HERE, LOOKS, ORACLE, Keys, begin, button, cell, names, play, says, until, violations
+from browsing import HERE, ORACLE, STILL, Keys, assert_accessible, begin, button, cell, expect, names, play, says, until
 from looks import Seen, drawn, estimated, nothing, pretend, won
-from playwright.sync_api import Page, Route, expect
 from web import Served
 
 from oracle.oracle import Oracle
 from solver.games.board_text import after_moves
 
-Visit = Callable[..., Page]
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+Visit = Callable[..., "Page"]
 THREE = "h8 a1 i8 c1 j8 e1"
 RATED = estimated("g8 k8 h7", g8=0.93, h7=0.62, a9=0.3)
 PAIRS = [{"side": side, "kind": "pairing", "pairs": [["a1", "b1"], ["c1", "c2"]]} for side in "XO"]
@@ -31,7 +36,7 @@ def explored(server: Served, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> C
             pretend(monkeypatch, left.pop(0) if len(left) > 1 else left[0])
             route.fulfill(json=[oracle.analysis(board).as_dict() for board in route.request.post_data_json["boards"]])
 
-        page = visit("about:blank", **options)
+        page = visit(server.url + STILL, **options)
         page.route("**/api/positions", answer)
         page.goto(f"{server.url}/explore/{game}/{after_moves(oracle.game, moves)}")
         says(page, "to move")
@@ -70,12 +75,14 @@ def test_estimates_look_and_sound_like_estimates(explored: Callable[..., Page]) 
     expect(facts).to_contain_text("A live search, 9 plies deep, of 123,456 positions.")
 
 
+@slow
 def test_a_promising_move_is_made_from_the_list_and_is_named_in_full(explored: Callable[..., Page]) -> None:
     page = explored(RATED, nothing)
     button(page, "h7, about 62%, an estimate").click()
     until(page, lambda: "h7, X, last move" in names(page), True)
 
 
+@slow
 def test_a_proved_win_has_the_ring_of_the_best_and_its_reason(explored: Callable[..., Page]) -> None:
     page = explored(won("X", "g8 f8 k8"))
     says(page, "X to move: X wins in at most 3 plies.")
@@ -86,6 +93,7 @@ def test_a_proved_win_has_the_ring_of_the_best_and_its_reason(explored: Callable
     expect(page.locator(".facts")).not_to_contain_text("Promising")
 
 
+@slow
 def test_the_pairs_of_a_draw_are_shown_on_demand_and_hidden_again(explored: Callable[..., Page]) -> None:
     page = explored(drawn(*PAIRS), moves="h8 h9")
     says(page, "X to move: a draw with best play.")
@@ -107,11 +115,13 @@ def test_the_pairs_of_a_draw_are_shown_on_demand_and_hidden_again(explored: Call
     assert told(page) == {"e5": "to be taken first", "d1": "pair a, with d2", "d2": "pair a, with d1"}
 
 
+@slow
 def test_a_search_that_was_still_being_loaded_is_asked_once_more(explored: Callable[..., Page]) -> None:
     page = explored(nothing, RATED)
     says(page, "about 93% of the points for X, an estimate")
 
 
+@slow
 def test_the_graph_tells_estimates_from_what_is_certain(explored: Callable[..., Page]) -> None:
     page = explored(RATED, won("O", "d1 f1 b1", mover="O"))
     button(page, "g8, about 93%, an estimate").click()
@@ -121,15 +131,16 @@ def test_the_graph_tells_estimates_from_what_is_certain(explored: Callable[..., 
     expect(page.locator(".graph")).to_contain_text("Empty dots are estimates.")
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@slow
 @pytest.mark.parametrize("seen", [RATED, drawn(*PAIRS)], ids=["estimates", "pairs"])
-def test_axe_has_nothing_against_a_large_board(look: str, seen: Seen, explored: Callable[..., Page]) -> None:
-    page = explored(seen, **LOOKS[look])
+def test_axe_has_nothing_against_a_large_board(seen: Seen, explored: Callable[..., Page]) -> None:
+    page = explored(seen)
     if seen is not RATED:
         button(page, "Show the pairs on the board").click()
-    assert violations(page) == []
+    assert_accessible(page)
 
 
+@slow
 def test_a_large_board_is_explored_by_keyboard_alone(explored: Callable[..., Page]) -> None:
     page = explored(drawn(*PAIRS), moves="h8 h9")
     keys = Keys(page)
@@ -141,15 +152,16 @@ def test_a_large_board_is_explored_by_keyboard_alone(explored: Callable[..., Pag
     assert keys.at == "button: c2, empty, pair b, with c1"
 
 
-@pytest.mark.parametrize("game", ["15,15,5", "20,20,5"])
-def test_a_large_board_is_wholly_seen_on_a_desktop(game: str, explored: Callable[..., Page]) -> None:
-    page = explored(RATED, game=game, viewport={"width": 1100, "height": 900})
+@slow
+def test_a_large_board_is_wholly_seen_on_a_desktop(explored: Callable[..., Page]) -> None:
+    page = explored(RATED, game="20,20,5", viewport={"width": 1100, "height": 900})
     frame = page.locator(".frame")
     assert frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
     sizes = page.locator(".cell").evaluate_all("cells => cells.map((cell) => cell.getBoundingClientRect().width)")
     assert min(sizes) >= 24, "large enough to be hit"
 
 
+@slow
 def test_a_hint_names_what_looks_best_with_its_estimate(
     server: Served, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +180,7 @@ def test_a_hint_names_what_looks_best_with_its_estimate(
     }
 
 
+@slow
 def test_a_review_of_a_large_board_tells_mistakes_from_changes(server: Served, visit: Visit) -> None:
     move = {
         "before": 0,

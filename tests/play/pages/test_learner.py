@@ -1,54 +1,53 @@
 """A trained learner on the page: it is offered for its game, and it plays."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from browsing import begin, choose_game, moves_listed, play, until
-from playwright.sync_api import Page, expect
+from browsing import begin, choose_game, expect, moves_listed, play, until
 from web import Served
 
-from play.lab.training import Options, Training, new_run
 from solver.games.notation import parse_game
 
-Visit = Callable[..., Page]
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Visit = Callable[..., "Page"]
+slow = pytest.mark.slow
 
 
-@pytest.fixture
-def learner(serve: Callable[..., Served], tmp_path: Path) -> Served:
-    """A server of a run that has learned 3,3,3."""
-    run = new_run(
-        str(tmp_path / "<my> run"), "q", parse_game("3,3,3"), 1, episodes=1_000, every=1_000, options=Options()
-    )
-    with run.held(), Training(run) as training:
-        run.begin()
-        training.train()
-    return serve("--run", run.folder)
-
-
-def test_a_learner_is_offered_for_its_game_and_makes_the_moves(learner: Served, visit: Visit) -> None:
-    page = visit(learner.url)
+@slow
+def test_a_learner_is_offered_for_its_game_remembered_and_makes_the_moves(
+    serve: Callable[..., Served], tmp_path: Path, visit: Visit
+) -> None:
+    page = visit(learner(serve, tmp_path / "<my> run").url)
     offer = page.get_by_label("Learner <my> run", exact=True)
     expect(page.get_by_label("The oracle", exact=True)).to_be_visible()
     expect(offer).to_have_count(0)
     choose_game(page, "3,3,3")
-    expect(offer).to_be_visible()
+    offer.check()
+    page.reload()
+    expect(offer).to_be_checked()
+    expect(page.get_by_label("Level")).to_be_hidden()
     begin(page, "Learner <my> run", side="O")
     expect(page.locator(".players")).to_contain_text("learner <my> run")
-    until(page, lambda: len(moves_listed(page)), 1, within=60)
+    until(page, lambda: len(moves_listed(page)), 1)
     assert re.fullmatch("X [a-c][1-3]", moves_listed(page)[0])
     free = next(cell for cell in ("a1", "c3") if cell not in moves_listed(page)[0])
     play(page, free)
-    until(page, lambda: len(moves_listed(page)), 3, within=60)
+    until(page, lambda: len(moves_listed(page)), 3)
 
 
-def test_a_learner_chosen_before_is_chosen_again_when_the_page_is_opened_anew(learner: Served, visit: Visit) -> None:
-    page = visit(learner.url)
-    choose_game(page, "3,3,3")
-    offer = page.get_by_label("Learner <my> run", exact=True)
-    offer.check()
-    page.reload()
-    expect(offer).to_be_visible()
-    expect(offer).to_be_checked()
-    expect(page.get_by_label("Level")).to_be_hidden()
+def learner(serve: Callable[..., Served], folder: Path) -> Served:
+    """Return a server of a run that has learned 3,3,3."""
+    from play.lab.training import Options, Training, new_run
+
+    run = new_run(str(folder), "q", parse_game("3,3,3"), 1, episodes=1_000, every=1_000, options=Options())
+    with run.held(), Training(run) as training:
+        run.begin()
+        training.train()
+    return serve("--run", run.folder)

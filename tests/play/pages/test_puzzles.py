@@ -1,19 +1,23 @@
 """Puzzles in the browser: today's, right and wrong answers, and others as hard as one likes."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsing import Held, button, cell, game_choice, marks, names, says, shows, until
-from playwright.sync_api import Page, expect
+from browsing import Held, button, cell, expect, game_choice, marks, names, says, shows, until
 from web import Served
 
 from oracle.oracle import Oracle
 from play.puzzles import Puzzle, answer_to, daily_puzzle, make_puzzle
 
-Visit = Callable[..., Page]
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Visit = Callable[..., "Page"]
 slow = pytest.mark.slow
 
 
@@ -41,6 +45,7 @@ def stars(page: Page) -> Any:
     return expect(page.locator(".stars"))
 
 
+@slow
 def test_the_puzzle_of_the_day_is_shown_first(server: Served, visit: Visit, oracle: Oracle) -> None:
     puzzle = daily_puzzle(oracle, datetime.now(UTC).date())
     page = visit(f"{server.url}/puzzles")
@@ -52,6 +57,7 @@ def test_the_puzzle_of_the_day_is_shown_first(server: Served, visit: Visit, orac
     shows(page, puzzle.board)
 
 
+@slow
 def test_the_right_answer_is_praised_and_shows_how_the_game_goes_on(page: Page, puzzle: Puzzle, oracle: Oracle) -> None:
     cell(page, puzzle.solution).click()
     says(page, f"Right: {puzzle.solution} is the only move.")
@@ -98,7 +104,8 @@ def test_the_solution_can_be_asked_for(page: Page, puzzle: Puzzle) -> None:
     assert cell(page, puzzle.solution).get_attribute("aria-label") == f"{puzzle.solution}, {puzzle.to_move}, last move"
 
 
-@pytest.mark.parametrize(("level", "outcome"), [("4", "win"), pytest.param("2", "draw", marks=slow)])
+@slow
+@pytest.mark.parametrize(("level", "outcome"), [("4", "win"), ("2", "draw")])
 def test_other_puzzles_are_as_hard_as_one_likes(level: str, outcome: str, page: Page) -> None:
     page.get_by_label("Difficulty").select_option(level)
     page.get_by_label("Find").select_option(outcome)

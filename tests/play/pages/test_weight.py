@@ -1,142 +1,147 @@
 """What the page weighs: few small requests to its own host, nothing that jumps, and no frame that is late."""
 
+from __future__ import annotations
+
+import re
 import statistics
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from browsing import ORACLE, begin, cell, names, play, says
-from playwright.sync_api import Page, Request, expect
+from browsing import ORACLE, PHONE, STILL, begin, cell, expect, names, on_a_phone, play, says
 from web import Served
 
-Visit = Callable[..., Page]
+from play.server.pages import Pages
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Request
+
+Visit = Callable[..., "Page"]
 slow = pytest.mark.slow
 
 RAW, ZIPPED, REQUESTS = 50_000, 15_000, 6
 DUEL = 1_750
 """How much more pages of the duel may weigh on the wire: one module."""
 
-PHONE = {"viewport": {"width": 360, "height": 740}}
 
-PAGES = {
-    "/": "pick a cell",
-    "/explore": "X to move",
-    "/explore/4,4,4/XXX./OOO./..../....": "X wins in 1 ply",
-    "/puzzles": "Pick a cell",
-    "/match": "Your turn",
-    "/api": "",
-    "/duel": "Red begins",
-    "/explore/duel,4,4": "R to move",
-    "/match/duel": "Your turn: you are R",
-}
-"""Each page, and what its status says when it is complete."""
+class Address(NamedTuple):
+    """A page."""
+
+    path: str
+    parts: str
+    """The modules that it loads besides app.js and what they import."""
+    asked: int
+    """How often it asks the API, but for the stream of a match."""
+    said: str
+    """What its status says when it is complete; the documentation has none."""
 
 
-class Load(NamedTuple):
-    """What was loaded for a page."""
+PAGES = [
+    Address("/", "play", 1, "pick a cell"),
+    Address("/explore", "explore", 1, "X to move"),
+    Address("/explore/4,4,4/XXX./OOO./..../....", "explore", 1, "X wins in 1 ply"),
+    Address("/puzzles", "puzzles", 1, "Pick a cell"),
+    Address("/match", "match", 1, "Your turn"),
+    Address("/api", "docs", 1, ""),
+    Address("/duel", "play duel duel_setup", 0, "Red begins"),
+    Address("/explore/duel,4,4", "explore duel", 1, "R to move"),
+    Address("/match/duel", "match duel", 1, "Your turn: you are R"),
+]
 
-    raw: int
-    """The bytes of its files."""
-    zipped: int
-    """The bytes of its files on the wire."""
-    files: list[str]
-    data: list[str]
-    """What it asked the API for, but for the stream of a match."""
-    hosts: set[str]
+
+def files_of(page: Address) -> list[str]:
+    """Return the files of a page: index.html, what it names, its modules, and what they import."""
+    pages = Pages()
+    found = ["/" + page.path.split("/")[1], *(f"/static/{part}.js" for part in page.parts.split())]
+    for path in found:
+        file = pages.find(path if path.startswith("/static/") else "/")
+        assert file, path
+        text = file.body.decode()
+        named = re.findall(r'(?:href|src)="(/static/[^"]+)"', text) if not path.endswith(".js") else []
+        imported = re.findall(r'(?m)^(?:import|\} from)\b.*"\./(\w+\.js)";$', text)
+        found += [each for each in (*named, *(f"/static/{name}" for name in imported)) if each not in found]
+    return found
 
 
-def loaded(page: Page, server: Served, path: str) -> Load:
-    """Load a page that nothing is known of yet."""
-    said = PAGES[path]
-    if path == "/match":
-        path = server.begin()["links"]["seats"]["X"]
-    elif path == "/match/duel":
-        path = server.begin("duel")["links"]["seats"]["R"]
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_the_files_of_a_page_are_few_and_small(page: Address) -> None:
+    pages = Pages()
+    files = [pages.find(path) or pages.find("/") for path in files_of(page)]
+    assert sum(len(file.body) for file in files if file) <= RAW
+    assert sum(len(file.zipped) for file in files if file) <= ZIPPED + ("duel" in page.path) * DUEL
+    assert len(files) + page.asked <= REQUESTS
+
+
+def loaded(page: Page, server: Served, at: Address) -> list[Request]:
+    """Load a page that nothing is known of yet, and return its requests."""
+    path = at.path
+    if path.startswith("/match"):
+        game, side = ("duel", "R") if "duel" in path else ("4,4,4", "X")
+        path = server.begin(game)["links"]["seats"][side]
     elif path == "/duel":
         path = "/"
-        page.add_init_script("""localStorage.setItem("ttt4:settings", '{"game": "duel"}')""")
+        page.evaluate("""localStorage.setItem("ttt4:settings", '{"game": "duel"}')""")
     asked: list[Request] = []
     page.on("request", lambda request: asked.append(request))
     page.goto(server.url + path)
-    complete(page, said)
-    raw = zipped = 0
+    if at.said:
+        says(page, at.said)
+    else:
+        expect(page.get_by_role("heading", level=2).first).to_be_visible()
+    return [request for request in asked if not request.url.startswith("data:")]
+
+
+def nothing_jumped(page: Page) -> None:
+    """See that since a page was loaded nothing has moved in it but after an input."""
+    jumps = page.evaluate("""new Promise((done) => {
+        const shifts = [];
+        new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) {
+                const moved = entry.sources.map(({node}) => node?.outerHTML?.slice(0, 100));
+                if (!entry.hadRecentInput) shifts.push([entry.value, ...moved]);
+            }
+        }).observe({type: "layout-shift", buffered: true});
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(shifts))));
+    })""")
+    assert jumps == []
+
+
+@slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_a_cold_page_asks_for_its_files_and_nobody_else_and_does_not_jump(
+    page: Address, server: Served, visit: Visit
+) -> None:
+    tab = visit(server.url + STILL)
+    tab.context.new_cdp_session(tab).send("Network.setCacheDisabled", {"cacheDisabled": True})
+    asked = loaded(tab, server, page)
     files = [request for request in asked if "/api/" not in request.url]
+    paths = {"/" + request.url.split("/", 3)[3] for request in files}
+    assert {path for path in paths if "/static/" in path} == {path for path in files_of(page) if "/static/" in path}
     for request in files:
         answer = request.response()
         assert answer
         assert answer.headers["content-encoding"] == "gzip"
-        raw += len(answer.body())
-        zipped += request.sizes()["responseBodySize"]
-    data = [request.url for request in asked if "/api/" in request.url and not request.url.endswith("/events?after=0")]
-    hosts = {request.url.split("/")[2] for request in asked if not request.url.startswith("data:")}
-    return Load(raw, zipped, [request.url for request in files if not request.url.startswith("data:")], data, hosts)
-
-
-def complete(page: Page, said: str) -> None:
-    """Wait until a page is complete: until its status says something, or the documentation is there."""
-    if said:
-        says(page, said)
-    else:
-        expect(page.get_by_role("heading", level=2).first).to_be_visible()
-
-
-@pytest.fixture
-def watched(visit: Visit) -> Callable[..., Page]:
-    """Open a page that keeps count of what jumps, and what its policy forbids."""
-
-    def opening(**options: Any) -> Page:
-        page = visit("about:blank", **options)
-        page.add_init_script("""
-            window.shifts = [];
-            window.forbidden = [];
-            new PerformanceObserver((list) => {
-                for (const entry of list.getEntries()) {
-                    const moved = entry.sources.map(({node}) => node?.outerHTML?.slice(0, 100));
-                    if (!entry.hadRecentInput) shifts.push([entry.value, ...moved]);
-                }
-            }).observe({type: "layout-shift", buffered: true});
-            addEventListener("securitypolicyviolation", (event) => forbidden.push(event.violatedDirective));
-        """)
-        return page
-
-    return opening
-
-
-def nothing_jumped(page: Page) -> None:
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))")
-    assert page.evaluate("[shifts, forbidden]") == [[], []]
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_a_cold_page_is_small_asks_nobody_else_and_does_not_jump(
-    path: str, server: Served, watched: Callable[..., Page]
-) -> None:
-    page = watched()
-    load = loaded(page, server, path)
-    print(f"{path}: {load.raw} bytes, {load.zipped} on the wire, {len(load.files) + len(load.data)} requests")
-    assert load.raw <= RAW
-    assert load.zipped <= ZIPPED + ("duel" in path) * DUEL
-    assert ("duel.js" in " ".join(load.files)) == ("duel" in path), "other pages do without"
-    assert len(load.files) + len(load.data) <= REQUESTS, load
-    assert load.hosts == {server.host}
-    nothing_jumped(page)
+    data = [each for each in asked if "/api/" in each.url and not each.url.endswith("/events?after=0")]
+    assert len(data) <= page.asked
+    assert {request.url.split("/")[2] for request in asked} == {server.host}
+    nothing_jumped(tab)
 
 
 @slow
-@pytest.mark.parametrize("path", PAGES)
-def test_nothing_jumps_while_a_page_loads_on_a_phone(path: str, server: Served, watched: Callable[..., Page]) -> None:
-    page = watched(**PHONE)
-    loaded(page, server, path)
-    nothing_jumped(page)
+def test_nothing_jumps_while_a_page_loads_on_a_phone(server: Served, visit: Visit) -> None:
+    page = visit(server.url + STILL, viewport=PHONE)
+    for each in PAGES:
+        loaded(page, server, each)
+        nothing_jumped(page)
+        page.evaluate("localStorage.clear()")
 
 
 @slow
-def test_nothing_jumps_while_the_page_of_another_game_loads(server: Served, watched: Callable[..., Page]) -> None:
-    page = watched()
-    for game in ("fano", "6,7,4", "15,15,5", "duel,12,12"):
-        page.goto(server.url)
+def test_nothing_jumps_while_the_page_of_another_game_loads(server: Served, visit: Visit) -> None:
+    page = visit(server.url + STILL)
+    for game in ("fano", "15,15,5", "duel,12,12"):
         page.evaluate(f"localStorage.setItem('ttt4:settings', JSON.stringify({{game: '{game}'}}))")
-        page.reload()
+        page.goto(server.url)
         says(page, "pick a cell")
         nothing_jumped(page)
         page.goto(f"{server.url}/explore/{game}")
@@ -144,27 +149,36 @@ def test_nothing_jumps_while_the_page_of_another_game_loads(server: Served, watc
         nothing_jumped(page)
 
 
-@pytest.mark.parametrize("look", [PHONE, pytest.param({}, marks=slow)], ids=["phone", "desktop"])
-def test_nothing_jumps_during_a_game(look: dict[str, Any], server: Served, watched: Callable[..., Page]) -> None:
-    page = watched(**look)
+def test_nothing_jumps_during_a_game_on_a_phone(server: Served, visit: Visit) -> None:
+    page = visit(server.url + STILL)
+    with on_a_phone(page):
+        nothing_jumps_during_a_game(page, server)
+
+
+@slow
+def test_nothing_jumps_during_a_game_on_a_desk(server: Served, visit: Visit) -> None:
+    nothing_jumps_during_a_game(visit(server.url + STILL), server)
+
+
+def nothing_jumps_during_a_game(page: Page, server: Served) -> None:
     page.goto(server.url)
     begin(page, ORACLE)
-    while not page.locator(".status.over").count():
-        before = page.get_by_role("list", name="Moves").get_by_role("listitem").count()
-        page.locator('.cell[aria-disabled="false"]').first.click()
-        moves = page.get_by_role("list", name="Moves").get_by_role("listitem")
+    moves = page.get_by_role("list", name="Moves").get_by_role("listitem")
+    over, open_cells = page.locator(".status.over"), page.locator('.cell[aria-disabled="false"]')
+    while not over.count():
+        before = moves.count()
+        open_cells.first.click()
         expect(moves.nth(before)).to_be_attached()
-        expect(page.locator('.cell[aria-disabled="false"]').or_(page.locator(".status.over")).first).to_be_visible()
+        expect(open_cells.or_(over).first).to_be_visible()
     expect(page.get_by_role("heading", name="Review")).to_be_visible()
     nothing_jumped(page)
 
 
 @slow
-def test_nothing_jumps_for_who_watches(seat: Visit, watched: Callable[..., Page]) -> None:
+def test_nothing_jumps_for_who_watches(seat: Visit, visit: Visit) -> None:
     page = seat()
-    watchers = [watched(), watched(**PHONE)]
+    watchers = [visit(page.url), visit(page.url, viewport=PHONE)]
     for watcher in watchers:
-        watcher.goto(page.url)
         says(watcher, "X to move")
     for move in ["a1", "b2", "c3", "d4", "a4", "d1", "b3", "c2", "a2", "a3", "b4", "b1", "c1", "c4", "d3", "d2"]:
         play(page, move)
@@ -175,9 +189,8 @@ def test_nothing_jumps_for_who_watches(seat: Visit, watched: Callable[..., Page]
 
 
 @slow
-def test_nothing_jumps_while_one_explores(server: Served, watched: Callable[..., Page]) -> None:
-    page = watched()
-    page.goto(f"{server.url}/explore")
+def test_nothing_jumps_while_one_explores(server: Served, visit: Visit) -> None:
+    page = visit(f"{server.url}/explore")
     says(page, "X to move")
     for move in ("a1", "a2", "b1", "b2", "c1"):
         cell(page, move).click()
@@ -200,7 +213,7 @@ def test_frames_are_on_time_while_15x15_is_played(seat: Visit, visit: Visit) -> 
             const frame = (now) => { late.push(now - last); last = now; requestAnimationFrame(frame); };
             requestAnimationFrame(frame);
         }""")
-    for number in range(60):
+    for number in range(20):
         play(page, names(page)[number * 28 % 225].split(",")[0])
     late, otherwise = (statistics.quantiles(each.evaluate("late"), n=20)[-1] for each in (page, idle))
     print(f"frames: p95 {late:.1f} ms, and {otherwise:.1f} ms on an empty page")
