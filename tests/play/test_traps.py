@@ -171,6 +171,6 @@ def test_a_search_tells_scores_until_its_nodes_or_positions_are_used_up() -> Non
 def test_the_best_level_wins_lost_games_against_who_takes_what_he_can() -> None:
     """On 4x4 R loses by right; with one reply instead of four, it wins none of these games."""
     with Roster(find_game("duel,4,4"), live=True, seconds=60) as roster:
-        met = meet(roster, ("search:10", "priority"), 20, swap=False, seed=3, seconds=600)
-    assert met.first.wins >= 8
+        met = meet(roster, ("search:10", "priority"), 8, swap=False, seed=3, seconds=600)
+    assert met.first.wins >= 3
     assert met.first.losses == 0
