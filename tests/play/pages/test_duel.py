@@ -294,10 +294,15 @@ def test_who_plays_a_machine_hears_of_both_captures(seat: Visit) -> None:
     assert heard
 
 
-def test_an_illegal_click_changes_nothing_and_says_why(server: Served, seat: Visit, visit: Visit) -> None:
+def test_the_cells_that_can_be_played_are_marked_and_clicks_elsewhere_are_refused_with_the_reason(
+    server: Served, seat: Visit, visit: Visit
+) -> None:
     page = seat("duel,4,4", "RG")
     play(page, "a1", "d4")
     says(page, "R to move")
+    dotted = page.locator(".cell").evaluate_all("""cells => cells.filter(
+        (cell) => getComputedStyle(cell, "::after").content !== "none").map((cell) => cell.ariaLabel.split(",")[0])""")
+    assert dotted == ["b1", "a2"] == open_cells(page)
     before = marks(page)
 
     def refused(name: str, why: str, at: Page = page) -> None:
@@ -329,16 +334,6 @@ def test_who_is_not_to_move_is_told_whose_turn_it_is(page: Page, visit: Visit) -
     play(page, "b2")
     says(friend, "R played b2. Your turn: you are G.")
     assert marks(friend) == "....R...."
-
-
-@slow
-def test_the_cells_that_can_be_played_are_marked_and_no_others(seat: Visit) -> None:
-    page = seat("duel,4,4", "RG")
-    play(page, "a1", "d4")
-    says(page, "R to move")
-    dotted = page.locator(".cell").evaluate_all("""cells => cells.filter(
-        (cell) => getComputedStyle(cell, "::after").content !== "none").map((cell) => cell.ariaLabel.split(",")[0])""")
-    assert dotted == ["b1", "a2"] == open_cells(page)
 
 
 @slow
