@@ -58,7 +58,7 @@ def test_a_game_that_cannot_be_read_says_why(listed: Screen) -> None:
 def test_a_game_with_a_player_of_ones_own_says_how_it_is_resumed(show: Show, games: Path) -> None:
     games.mkdir(parents=True)
     (games / "own.txt").write_text('[Game "3,3,3"]\n[X "human"]\n[O "evil:it"]\n\n1. b2 *\n')
-    screen = show("games")
+    screen = show("games", columns=90)
     screen.press(ENTER)
     screen.until("A player of this game is your own code: ttt4-play resume with --x or --o continues it.")
 
