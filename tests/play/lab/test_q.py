@@ -56,7 +56,7 @@ def test_before_the_first_game_it_takes_a_win_and_stops_one_but_sees_no_trap() -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "games"), [(1, 400_000), (2, 600_000), (3, 600_000)])
+@pytest.mark.parametrize(("seed", "games"), [(1, 400_000), (2, 600_000)])
 def test_4x4_is_played_perfectly_after_some_hundred_thousand_games(seed: int, games: int) -> None:
     q = learner("4,4,4", seed)
     q.train(0, games)
