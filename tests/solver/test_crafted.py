@@ -206,7 +206,7 @@ def outcome(path: Path) -> str:
     return ""
 
 
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 6])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 8])
 @pytest.mark.parametrize("kind", [broken_trees, wrong_manifests, wrong_records])
 def test_a_crafted_store_is_read_or_refused(
     kind: Callable[..., Iterator[Case]], step: int, good: Path, tmp_path: Path, forked: Run

@@ -67,6 +67,7 @@ def test_a_row_says_what_minimax_says_of_its_position(dataset: Any, store3: Path
     assert found == Counter(naive.open_boards(rules))
 
 
+@pytest.mark.slow
 def test_the_dataset_of_4x4_is_its_store(dataset: Any, store4: Path, tmp_path: Path) -> None:
     ran = dataset("4,4,4", store4)
     path = tmp_path / "d.npz"
