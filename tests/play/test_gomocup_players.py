@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from select import select
 from typing import Any
 
 import pytest
@@ -169,6 +170,23 @@ def test_a_program_that_never_reads_cannot_hold_up_whoever_tells_it_much() -> No
     with pytest.raises(PlayerError, match="does not read"):
         next(process.ask("x" * (1 << 20), 0.05))
     process.kill()
+
+
+@pytest.mark.usefixtures("processes")
+def test_what_a_program_said_unasked_is_no_answer() -> None:
+    process = BrainProcess(["sh", "-c", "echo unasked; read question; echo answer"])
+    assert select([process._out], [], [], 60)[0]
+    assert next(process.ask("?", 60)) == "answer"
+    process.kill()
+
+
+@pytest.mark.usefixtures("processes")
+def test_a_program_that_has_ended_already_answers_nothing_and_can_be_ended() -> None:
+    process = BrainProcess(["true"])
+    process._process.wait()
+    with pytest.raises(PlayerError, match=r"^it has ended$"):
+        next(process.ask("?", 60))
+    process.end()
 
 
 @pytest.mark.usefixtures("processes")

@@ -101,13 +101,13 @@ class Held(FirstEmpty):
         raise SystemExit
 
 
-def served(brain: Brain, said: bytes) -> list[str]:
+def served(brain: Brain, said: bytes, clock: Clock = lambda: 0.0) -> list[str]:
     """Return the answers to all that a manager says at once before it leaves, without messages."""
     hears, says = os.memfd_create("said"), os.memfd_create("answers")
     os.write(hears, said)
     os.lseek(hears, 0, os.SEEK_SET)
     with pytest.raises(SystemExit) as ended:
-        Service(brain, hears, says, clock=lambda: 0.0, leave=sys.exit).run()
+        Service(brain, hears, says, clock=clock, leave=sys.exit).run()
     assert ended.value.code == 0
     os.close(hears)
     with os.fdopen(says, "rb") as answers:
@@ -217,6 +217,22 @@ def test_what_was_asked_before_the_end_is_answered_in_a_hurry(end: str) -> None:
     said = f"START 15\nINFO timeout_turn 60000\nBEGIN\nTURN 5,5\nABOUT\n{end}"
     answers = served(Hurrying(thinker), said.encode())
     assert (answers[:3], len(answers), thinker.seconds) == (["OK", "0,0", "1,0"], 4, [HURRY, HURRY])
+
+
+def test_after_the_end_of_the_input_an_engine_that_is_being_made_is_waited_for() -> None:
+    seconds, late = count(0.0, 0.1), Event()
+
+    def clock() -> float:
+        now = 3.0 if late.is_set() else next(seconds)
+        if now >= 3:
+            late.set()
+        return now
+
+    def make(game: Game, bits: int) -> FirstEmpty:
+        assert late.wait(PATIENCE)
+        return FirstEmpty()
+
+    assert served(Brain(make, clock=lambda: 0.0), b"START 15\nBEGIN\n", clock) == ["OK", "0,0"]
 
 
 def test_a_last_line_without_an_end_is_a_line() -> None:
