@@ -73,7 +73,7 @@ def killed_at(number: int, game: Game, path: Path) -> bool:
 
 @pytest.mark.parametrize(
     ("game", "step"),
-    [(GAME, 37), pytest.param(GAME, 3, marks=pytest.mark.slow), pytest.param(THREE, 7, marks=pytest.mark.slow)],
+    [(GAME, 37), pytest.param(GAME, 5, marks=pytest.mark.slow), pytest.param(THREE, 13, marks=pytest.mark.slow)],
 )
 def test_a_build_killed_at_any_moment_leaves_the_old_store_whole_and_is_resumed(
     game: Game, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -144,13 +144,12 @@ def test_parts_of_a_few_halves_and_blocks_of_a_page_give_the_same_store(
     assert cut[0] < cut[1] <= cut[2]
 
 
-@pytest.mark.parametrize("name", ["3,4,3", pytest.param("4,4,4", marks=SLOW)])
 @pytest.mark.parametrize("holder", [Holder.PACKED, Holder.FILES])
 @pytest.mark.parametrize("damage", ["flipped", "cut", "removed"])
 def test_damaged_pages_in_memory_or_in_files_are_restored_from_the_records(
-    name: str, holder: Holder, damage: str, built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    holder: Holder, damage: str, built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game, right = built(name)
+    game, right = built("3,4,3")
     harmed = []
     gather = PackedShelf.gather
 

@@ -177,7 +177,7 @@ def test_after_a_whole_layer_only_a_task_whose_records_are_damaged_is_made_again
     [(GAME.name, "records"), (GAME.name, "done"), ("3,3,3", "pages"), pytest.param("3,3,3", "records", marks=SLOW)],
 )
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("times", [5, pytest.param(30, marks=SLOW)])
+@pytest.mark.parametrize("times", [5, pytest.param(20, marks=SLOW)])
 def test_a_damaged_journal_is_believed_as_far_as_it_is_right(
     name: str, damage: str, kind: str, times: int, tmp_path: Path, made: MadeTasks, right: Any
 ) -> None:
