@@ -27,7 +27,7 @@ from lab import (
 from play.lab import exploiter, grade
 from play.lab.grades import Grade
 from play.lab.grading import Grader
-from play.lab.sampling import drawn, images, move_scores
+from play.lab.sampling import drawn, images, move_scores, some_of
 from play.lab.shares import CLASSES, DECISIVE, Shares
 from play.lab.values import between
 from play.players.machines import TacticalPlayer
@@ -236,10 +236,11 @@ def test_moves_on_taken_cells_lose_and_are_counted() -> None:
 # Samples
 
 
+@pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("name", ["2,4,3", "2,4,3,misere"])
-def test_drawn_positions_are_all_equally_likely(name: str) -> None:
-    rules, count = twin(name), 80_000
-    x, o = drawn(parse_game(name), count, 1)  # type: ignore[arg-type]
+def test_drawn_positions_are_all_equally_likely(name: str, known: bool) -> None:
+    rules, positions, count = twin(name), positions_of(name), 80_000
+    x, o = some_of(positions, count, 1) if known else drawn(positions.game, count, 1)
     assert len(x) == len(o) == count
     keys, times = np.unique(x << 8 | o, return_counts=True)
     assert sorted(naive.board(rules, key >> 8, key & 255) for key in keys.tolist()) == naive.open_boards(rules)
