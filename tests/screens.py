@@ -17,7 +17,6 @@ from itertools import pairwise
 from pathlib import Path
 from select import select
 from threading import Event
-from threading import enumerate as enumerate_threads
 from time import monotonic
 from typing import Any, NoReturn
 
@@ -205,18 +204,28 @@ class _Results(deque[Callable[[], None]]):
 class _EndingLane(_Lane):
     """A thread of an app that ends when it is told so, as no app does before its process ends."""
 
+    def __init__(self) -> None:
+        self._ended = Event()
+        super().__init__()
+
+    def end(self) -> None:
+        """Wait until the work that is under way is done, and do nothing more."""
+        self.put(sys.exit, True)
+        assert self._ended.wait(PATIENCE), "something works on after the screen was closed"
+
     def _work(self) -> None:
         with suppress(SystemExit):
             super()._work()
+        self._ended.set()
 
 
-class _Lanes(dict[str, _Lane]):
+class _Lanes(dict[str, _EndingLane]):
     """The threads of an app, each made when it is first asked for."""
 
     def __contains__(self, name: object) -> bool:
         return True
 
-    def __missing__(self, name: str) -> _Lane:
+    def __missing__(self, name: str) -> _EndingLane:
         self[name] = _EndingLane()
         return self[name]
 
@@ -230,7 +239,6 @@ class Screen(Shown):
         self._command = Waiting(main, *arguments, streams=(Keyboard(), output, output), **env)
         self._terminal = Headless(rows, columns, self._command.wait)
         self._lanes = _Lanes()
-        self._threads = set(enumerate_threads())
         self._busy = False
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("play.screen.terminal.can_show", lambda: True)
@@ -307,10 +315,7 @@ class Screen(Shown):
         """End the command, and the threads that worked for it."""
         self._command.stop()
         for lane in self._lanes.values():
-            lane.put(sys.exit, True)  # the thread that does this ends
-        for thread in set(enumerate_threads()) - self._threads:
-            thread.join(PATIENCE)
-            assert not thread.is_alive(), f"{thread} works on after the screen was closed"
+            lane.end()
 
     def _make_app(self, terminal: Terminal) -> App:
         app = App(terminal)

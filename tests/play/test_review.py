@@ -90,7 +90,7 @@ def check_move(name: str, board: str, child: str, graded: Graded) -> None:
     assert meaning(graded.outcome) == (winner, plies)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", ["3,3,3", pytest.param("3,3,3,misere", marks=pytest.mark.slow)])
 def test_every_move_of_every_position_is_graded_by_its_exact_score(name: str) -> None:
     rules = naive.Game.named(name)
     seen = set()

@@ -11,7 +11,7 @@ from solver.games.board import BoardGame
 from solver.games.board_rules import BoardRules
 from solver.games.registry import find_game
 
-NAMES = (
+NAMES = [
     "3,3,3",
     "4,4,4",
     "3,4,3",
@@ -24,7 +24,7 @@ NAMES = (
     "fano",
     "duel",
     "duel,4,4",
-)
+]
 
 
 def _game(name: str) -> BoardGame[Any]:
