@@ -267,8 +267,8 @@ def test_a_flipped_bit_anywhere_is_noticed_and_gives_no_wrong_answer(
         path.write_bytes(changed)
         with suppress(StoreDamaged):
             assert answers() == list(map(twin.score, boards))
-        with pytest.raises(StoreError) as noticed:
-            verify_store(path, game, jobs=1)
+        with pytest.raises(StoreError) as noticed, Store(path, game) as store:
+            store.check_seal()
         assert noticed.value.exit_code == 4
 
 
@@ -347,6 +347,7 @@ def test_a_session_plays_a_match_to_its_end_and_keeps_every_step(twin: Twin) -> 
     session.undo()
     assert not session.match.moves
     session.redo()
+    assert (len(session.match.moves), session.machine_to_move) == (2, False)
     session.start_over()
     while not session.match.outcome:
         if session.machine_to_move:
