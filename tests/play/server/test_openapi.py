@@ -10,12 +10,11 @@ from urllib.parse import urlencode
 import pytest
 import schemathesis
 from asgi import InProcess
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from requests import PreparedRequest, Response, Session
 from requests.adapters import BaseAdapter, HTTPAdapter
-from schemathesis import GenerationMode
+from schemathesis.generation.hypothesis.builder import HypothesisTestConfig, HypothesisTestMode, create_test
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from urllib3 import HTTPResponse
 
@@ -341,27 +340,21 @@ def aim(case: Any, served: InProcess) -> None:
 
 
 @pytest.mark.parametrize(("path", "method"), [(path, method) for path, method, _ in listed()])
+@pytest.mark.parametrize("count", [10, pytest.param(200, marks=pytest.mark.slow)])
 def test_whatever_the_document_allows_or_forbids_is_answered_as_it_says(
-    path: str, method: str, asked: InProcess, schema: Any
+    count: int, path: str, method: str, asked: InProcess, schema: Any
 ) -> None:
     # Of streams only refusals are seen here, because their ids are made up: a stream that is there never ends.
     operation = schema[path][method]
 
-    @given(st.one_of(*map(operation.as_strategy, GenerationMode)))
-    @settings(max_examples=10, **ANY_EXAMPLES)
+    @settings(max_examples=count, **ANY_EXAMPLES)
     def ask(case: Any) -> None:
         aim(case, asked)
         case.call_and_validate(base_url=asked.url, excluded_checks=excluded(operation))
 
-    ask()
-
-
-@pytest.mark.slow
-@schemathesis.pytest.from_fixture("schema").parametrize()
-@settings(max_examples=100, **ANY_EXAMPLES)
-def test_100_times_whatever_the_document_allows_or_forbids_is_answered_as_it_says(case: Any, asked: InProcess) -> None:
-    aim(case, asked)
-    case.call_and_validate(base_url=asked.url, excluded_checks=excluded(case.operation))
+    modes = [HypothesisTestMode.FUZZING] if count == 10 else list(HypothesisTestMode)
+    config = HypothesisTestConfig(project=schema.config, modes=modes)
+    create_test(operation=operation, test_func=ask, config=config)()  # as the decorator does when tests are collected
 
 
 def visited_by_links(served: InProcess, schema: Any, paths: str, sequences: int, steps: int) -> set[tuple[str, int]]:
@@ -420,7 +413,7 @@ def test_whatever_follows_from_an_answer_is_answered_as_the_document_says(
 def test_100_times_whatever_follows_from_an_answer_is_answered_as_the_document_says(
     asked: InProcess, schema: Any
 ) -> None:
-    had = visited_by_links(asked, schema, MATCHES, 100, 12)
+    had = visited_by_links(asked, schema, "^/api/", 100, 12)
     assert {word for word, status in had if status not in (401, 404)} >= {"match", "review", "move", "undo", "resign"}
     had = visited_by_links(asked, schema, DUEL, 100, 12)
     assert {word for word, status in had if status != 404} >= {"start_game", "game_state", "machine_move"}
