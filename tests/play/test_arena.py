@@ -376,8 +376,7 @@ def test_without_a_store_the_moves_of_16_cells_are_graded(run: Run) -> None:
     assert all(player["kept"] is not None for player in said["meetings"][0]["players"])
 
 
-@pytest.mark.parametrize("rival", ["random", "oracle:5"])
-@pytest.mark.parametrize("side", ["X", "O"])
+@pytest.mark.parametrize(("side", "rival"), [("X", "random"), ("O", "oracle:5")])
 def test_the_oracle_s_traps_win_more_games_than_the_first_best_moves(side: str, rival: str, store4: Path) -> None:
     won = {}
     with Roster(FOUR, str(store4)) as roster:

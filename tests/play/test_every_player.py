@@ -59,8 +59,8 @@ TIMED = {*(("oracle", kind) for kind in LARGE | {"grand"}), *(("first", kind) fo
          *((f"oracle:{level}", "grand") for level in range(10))}  # fmt: skip
 """Players whose moves depend on how long they may think."""
 
-ALIKE = {*((f"search:{level}", "grand") for level in (1, 2, 4, 5, 6, 7, 8, 9)), ("search", "grand")}
-"""Where nothing is compiled, these play as others do."""
+ALIKE = {*((f"search:{level}", "grand") for level in (1, 2, 4, 5, 6, 7, 8, 9)), ("search", "grand"), ("mcts:2", "huge")}
+"""Where nothing is compiled, these play as others do, or as on other boards."""
 
 CASES = [(who, kind) for who, kinds in TAKES.items() for kind in GAMES if kind in kinds and (who, kind) not in ALIKE]
 OTHERS = [(who, kind) for who, kinds in TAKES.items() for kind in GAMES if kind not in kinds]
@@ -147,7 +147,7 @@ def is_legal(kind: str, state: Any, move: int) -> bool:
     return move in naive.placings(duel, board, naive.turn(board))
 
 
-@pytest.mark.parametrize(("who", "kind"), CASES)
+@pytest.mark.parametrize(("who", "kind"), [*CASES, ("mcts:2", "huge")])
 def test_a_player_makes_legal_moves_and_does_not_change_the_state(
     who: str, kind: str, roster_of: Callable[[str], Roster]
 ) -> None:
