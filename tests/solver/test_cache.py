@@ -116,34 +116,50 @@ def compiles(process: Path, folder: Path) -> bool:
     return False
 
 
-def test_of_those_that_need_compiled_code_at_once_one_compiles_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The compiling process has the lock until it ends, so the others wait, and find what it has compiled."""
+class Loading(Loader):
+    """Code that is compiled when its kernel is cached."""
 
-    class Loading(Loader):
-        kernel, module = "engine/one.one", "time"
+    kernel, module = "engine/one.one", "time"
 
-        def make(self) -> str:
-            return "compiled"
+    def make(self) -> str:
+        return "compiled"
 
-    started: list[list[str]] = []
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The compilers that were started, each with the lock. The cache, which is empty, has what they compile."""
+    commands: list[list[str]] = []
 
     class Compiler:
         def __init__(self, command: list[str], *, pass_fds: tuple[int, ...], **options: object) -> None:
-            started.append(command)
+            commands.append(command)
             assert os.path.samestat(os.fstat(pass_fds[0]), os.stat(tmp_path / "time.lock"))
 
         def wait(self) -> None:
             with (tmp_path / "time.lock").open() as other, pytest.raises(BlockingIOError):
                 fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            (tmp_path / "engine_1").mkdir()
-            (tmp_path / "engine_1" / "one.one-1.nbi").write_text("")
+            compile_it(tmp_path)
 
     monkeypatch.setattr(cache, "CACHE", tmp_path)
     monkeypatch.setattr(cache, "KEEP", True)
     monkeypatch.setattr(subprocess, "Popen", Compiler)
-    all_of_them = [Loading(may_compile=True) for _ in range(3)]
-    assert [each.compiled(inf) for each in all_of_them] == ["compiled"] * 3
+    return commands
+
+
+def compile_it(folder: Path) -> None:
+    (folder / "engine_1").mkdir()
+    (folder / "engine_1" / "one.one-1.nbi").write_text("")
+
+
+def test_what_is_not_cached_is_compiled_once_under_a_lock_that_the_compiler_has_too(started: list[list[str]]) -> None:
+    assert [Loading(may_compile=True).compiled(inf) for _ in range(3)] == ["compiled"] * 3
     assert started == [[sys.executable, "-P", "-c", "import time"]]
     assert Loading(may_compile=False).compiled(inf) is None
+
+
+def test_what_another_process_has_compiled_meanwhile_is_not_compiled_again(
+    started: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fcntl, "flock", lambda *lock: compile_it(tmp_path))  # this process had to wait for it
+    assert Loading(may_compile=True).compiled(inf) == "compiled"
+    assert started == []

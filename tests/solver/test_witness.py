@@ -88,16 +88,15 @@ def test_where_there_are_threads_the_witness_does_not_fork(store3: Path, monkeyp
     assert (forked, confirmations >= POSITIONS) == (False, True)
 
 
+@pytest.mark.parametrize("wrong", [5, -5])
 def test_one_position_that_differs_is_named_and_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = witness.evidence
-
     def lie(game: Any, enough: Any) -> witness.Evidence:
-        return [*real(game, enough), (1, 0, 5)]
+        return [(0, 0, 0), (1, 0, wrong)]
 
     monkeypatch.setattr(witness, "evidence", lie)
-    with pytest.raises(SolversDisagree, match=r"'X../.../...' of 3,3,3: the store says 0, a plain search 5"):
+    with pytest.raises(SolversDisagree, match=rf"'X../.../...' of 3,3,3: the store says 0, a plain search {wrong}"):
         build_store(grid(3, 3, 3), tmp_path / "s", jobs=1)
     assert list(tmp_path.iterdir()) == []
 
