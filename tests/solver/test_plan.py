@@ -27,7 +27,6 @@ from solver.proof.plan import (
     size_in_words,
 )
 from solver.proof.progress import silent
-from solver.store.sealed import _MOST_PAGES
 from solver.store.store import Store
 from solver.sweep.halves import LayerHalves, all_halves, kernel_game
 from solver.sweep.layers import page_sizes
@@ -299,7 +298,3 @@ def test_a_store_that_may_be_larger_than_any_that_is_read_is_refused_with_the_nu
     with pytest.raises(TooLarge, match="choose a smaller board"):
         build_store(parse_game("3,4,3"), tmp_path / "s", jobs=1)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_store_as_large_as_may_be_built_can_be_read() -> None:
-    assert _MOST_PAGES * 4096 >= LARGEST_STORE

@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("fsspec")
 
 import fsspec
-from clusters import HOST, Build, after_tasks, cluster, damage, digest_of, free_port, refusal, undisturbed
+from clusters import HOST, Build, after_tasks, cluster, damage, free_port, refusal, undisturbed
 from fsspec.spec import AbstractFileSystem
 from stand_in import GAME, use_stand_in
 
@@ -478,23 +478,6 @@ def test_a_build_ends_the_same_when_another_uses_up_what_it_has_in_the_object_st
     build_store(GAME, tmp_path / "s", scratch=in_memory.url, holder=Holder.FILES, on_progress=after_tasks(begin))
     assert (tmp_path / "s").read_bytes() == (tmp_path / "second").read_bytes() == undisturbed()
     assert in_memory.names() == []
-
-
-@pytest.mark.slow
-def test_of_two_processes_that_build_in_one_object_store_each_ends_the_same_or_says_why_not(
-    objects: ObjectStore, tmp_path: Path
-) -> None:
-    builds = []
-    for number in range(2):
-        where = ["--store", tmp_path / str(number), "--scratch", objects.url]
-        builds.append(Build(tmp_path / "log", "--game", "3,4,3", *where))
-    codes = [build.end() for build in builds]
-    build_store(parse_game("3,4,3"), tmp_path / "right")
-    for number, code in enumerate(codes):
-        if code == 0:
-            assert digest_of(tmp_path / str(number)) == digest_of(tmp_path / "right")
-    assert 0 in codes
-    assert objects.names() == []
 
 
 @pytest.mark.slow
