@@ -309,7 +309,7 @@ def test_a_stronger_player_beats_a_weaker_one(
     better: str, worse: str, roster_of: Callable[[str], Roster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("play.arena.meetings._grader", lambda roster: None)  # which would take longer than the games
-    games = 40 if better == "mcts:2000" else 120
+    games = 40 if better in ("mcts:2000", "search:10") else 120
     met = meet(roster_of("duel,4,4"), (better, worse), games, swap=True, seed=7, seconds=600)
     assert met.first.forfeits == met.second.forfeits == []
     assert met.first.wins > 1.3 * met.second.wins, (met.first, met.second)
