@@ -17,7 +17,7 @@ from play.lab.runs import Run
 from play.lab.training import Options, Training, new_run
 from play.players.player import Player, PlayerError, chosen, require_player_of
 from solver.games.line_rules import LineRules
-from solver.games.notation import parse_game
+from solver.games.lines import grid
 
 GAMES = {
     "small": "3,3,3", "misere": "3,3,3,misere", "figure": "fano", "large": "6,6,4", "losing": "6,6,4,misere",
@@ -72,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("players")
     (path / "last_for_test.py").write_text(OWN)
     installed(path, "fair")
-    run = new_run(str(path / "trained"), "q", parse_game("3,3,3"), 1, episodes=20, every=20, until=None,
+    run = new_run(str(path / "trained"), "q", grid(3, 3, 3), 1, episodes=20, every=20, until=None,
                   options=Options())  # fmt: skip
     with run.held(), Training(run) as training:
         run.begin()
