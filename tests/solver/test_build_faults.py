@@ -218,16 +218,15 @@ def test_of_builds_at_once_each_succeeds_or_says_that_another_is_at_work(
     tmp_path: Path, store4: Path, solve_process: Any
 ) -> None:
     folder = tmp_path / "stores"
-    for _ in range(2):
-        builds = [solve_process("build", "--force", "--store", folder / "s") for _ in range(3)]
-        ends = [(each.communicate(), each.returncode) for each in builds]
-        assert 0 in [code for _, code in ends]
-        for (_, err), code in ends:
-            talk = [line for line in err.splitlines() if not line.endswith("...")]
-            assert (code, len(talk)) in ((0, 0), (1, 1)), err
-            assert code == 0 or "another build" in talk[0], err
-        assert intact(folder / "s", digest_of(store4))
-        assert list(folder.iterdir()) == [folder / "s"]
+    builds = [solve_process("build", "--force", "--store", folder / "s") for _ in range(3)]
+    ends = [(each.communicate(), each.returncode) for each in builds]
+    assert 0 in [code for _, code in ends]
+    for (_, err), code in ends:
+        talk = [line for line in err.splitlines() if not line.endswith("...")]
+        assert (code, len(talk)) in ((0, 0), (1, 1)), err
+        assert code == 0 or "another build" in talk[0], err
+    assert intact(folder / "s", digest_of(store4))
+    assert list(folder.iterdir()) == [folder / "s"]
 
 
 @pytest.mark.slow
@@ -411,7 +410,7 @@ def test_a_flipped_bit_in_a_cached_kernel_changes_nothing(tmp_path: Path, store3
     good, cache, right = tmp_path / "good", tmp_path / "cache", digest_of(store3)
     shutil.copytree(CACHE, good)
     wrong = []
-    for number, (file, bit) in enumerate(flipped_kernels(good, 12)):
+    for number, (file, bit) in enumerate(flipped_kernels(good, 4)):
         shutil.rmtree(cache, ignore_errors=True)
         shutil.copytree(good, cache)
         altered = cache / file.relative_to(good)
@@ -449,7 +448,7 @@ def test_readers_of_a_store_that_is_replaced_read_the_old_one_or_the_new_one(
     readers = [threading.Thread(target=reading) for _ in range(3)]
     for reader in readers:
         reader.start()
-    for _ in range(30):
+    for _ in range(8):
         build_store(GAME, path, jobs=2)
     replaced.set()
     for reader in readers:
