@@ -24,6 +24,7 @@ from stores import (
     seal_anew,
     tasks_of,
     whole_layers,
+    with_a_flipped_bit,
 )
 
 from solver.cli.main import main
@@ -353,6 +354,15 @@ def test_a_manifest_that_says_something_wrong_is_found_out_by_verify(
     rewrite_manifest(path, lambda fields: fields.update(change))
     with pytest.raises(StoreDamaged, match=why):
         verify_store(path, Duel(3, 3), jobs=1)
+
+
+def test_a_flipped_bit_anywhere_is_noticed_by_the_seal(store_of: StoreOf, tmp_path: Path) -> None:
+    whole, path, rng = store_of("duel,3,4").read_bytes(), tmp_path / "s", random.Random(29)
+    for _ in range(60):
+        path.write_bytes(with_a_flipped_bit(whole, rng.random()))
+        with pytest.raises(StoreError) as noticed, Store(path, Duel(3, 4)) as store:
+            store.check_seal()
+        assert noticed.value.exit_code == 4
 
 
 def test_a_store_signed_as_a_duel_of_another_shape_is_not_taken_for_it(store_of: StoreOf, tmp_path: Path) -> None:

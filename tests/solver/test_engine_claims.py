@@ -120,9 +120,9 @@ def test_wins_that_are_claimed_in_games_of_all_kinds_pass_the_check_and_win_when
 
 
 @pytest.mark.slow
-def test_a_thousand_wins_that_are_claimed_in_games_of_all_kinds_are_wins() -> None:
-    found = claims(large(), 1000, 2)
-    assert sum(found.values()) >= 1000
+def test_hundreds_of_wins_that_are_claimed_in_games_of_all_kinds_are_wins() -> None:
+    found = claims(large(), 300, 2)
+    assert sum(found.values()) >= 300
     assert all(number for name, number in found.items() if "misere" in name)
 
 
