@@ -204,6 +204,15 @@ def test_work_costs_what_the_documentation_says(
     assert [is_refused() for _ in range(4)] == [False, False, False, True]
 
 
+@pytest.mark.parametrize(("machine", "cost"), [("random", 1), ("search", 51)])
+def test_a_step_after_which_a_machine_has_to_search_costs_a_search(
+    machine: str, cost: float, limited: InProcess
+) -> None:
+    first, second = (limited.begin("3,3,3", O=machine) for _ in range(2))
+    spend(limited, BURST - 2 * 10 - cost)
+    assert [limited.move(match, "X", 0, "b2").status for match in (first, second)] == [200, 429]
+
+
 def test_a_page_of_another_origin_may_read_that_it_asks_too_much_where_it_may_read(limited: InProcess) -> None:
     spend(limited, BURST)
     for method, path, body in (("GET", ONE, None), ("POST", "/api/positions", {"boards": [BOARD] * 80})):

@@ -218,6 +218,20 @@ def test_an_answer_for_which_there_was_too_little_time_is_not_kept(brisk: InProc
     assert [each["exact"] for each in batch(brisk, ["42", "42"], "6,7,4").json] == [False, False]
 
 
+def test_when_too_many_searches_wait_the_next_one_is_told_when_to_come_back(serve: Callable[..., InProcess]) -> None:
+    server = serve()
+    server.searching.clear()
+    boards = [f"{'.' * cell}X{'.' * (8 - cell)}" for cell in range(9)]
+    asking = [server.start_asking("GET", f"/api/position?game=3,3,3&board={board}") for board in boards]
+    refused = asked(server, "9", "3,3,3")
+    assert (refused.status, refused.json["error"]) == (503, "busy")
+    assert int(refused.headers["retry-after"]) > 0
+    asking.append(server.start_asking("GET", f"/api/position?game=3,3,3&board={boards[0]}"))  # which waits already
+    server.searching.set()
+    assert {server.run(each).status for each in asking} == {200}
+    assert asked(server, "9", "3,3,3").status == 200
+
+
 def test_live_searches_though_there_is_a_store(serve: Callable[..., InProcess], store4: Path) -> None:
     served = serve(live=True, store=str(store4))
     assert served.get("/api/position?board=XOX1/OXO1/XO2/4").json["source"] == "search"
