@@ -129,7 +129,7 @@ def branched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("count", [50, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(400, marks=pytest.mark.slow)])
 def test_a_flipped_bit_on_the_way_to_a_record_is_noticed(count: int, branched: Path, tmp_path: Path) -> None:
     whole, rng = branched.read_bytes(), random.Random(12)
     kinds = {at: int.from_bytes(whole[at + 10 : at + 12], "little") for at in range(0, len(whole) - PAGE, PAGE)}
