@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from solver.engine.live import LiveEngine
 from solver.errors import BoardError, GameError, Ttt4Error
-from solver.games.board import require_solvable
+from solver.games.board import cells_of, require_solvable
 from solver.games.lines import SETTLED_CELLS, SOLVABLE_CELLS, Game, grid
 from solver.games.notation import parse_game
 from solver.kinds import kind_of
@@ -16,17 +16,13 @@ from solver.search.live import Search
 SIZES = [(m, n, k) for m in range(1, 7) for n in range(1, 7) for k in range(1, max(m, n) + 1)]
 
 
-def cells_of(mask: int) -> tuple[int, ...]:
-    return tuple(cell for cell in range(mask.bit_length()) if mask >> cell & 1)
-
-
 def test_the_lines_are_the_straight_runs_of_k_neighbours_and_each_cell_knows_those_through_it() -> None:
     for size in (*SIZES, (9, 9, 5), (3, 11, 4), (1, 20, 7)):
         game, lines = grid(*size), naive.lines(naive.Game(*size))
-        assert {cells_of(line) for line in game.lines} == lines, size
+        assert {tuple(cells_of(line)) for line in game.lines} == lines, size
         assert list(game.lines) == sorted(set(game.lines))
         for cell in range(game.cells):
-            through = {cells_of(line) for line in game.lines_through[cell]}
+            through = {tuple(cells_of(line)) for line in game.lines_through[cell]}
             assert through == {line for line in lines if cell in line}, size
 
 
@@ -36,20 +32,12 @@ def test_the_flagship_has_ten_lines_and_their_masks_are_known() -> None:
     assert sorted(grid(4, 4, 4).lines) == sorted([*rows, *columns, 0x8421, 0x1248])
 
 
-@pytest.mark.parametrize(("m", "n", "k"), [(3, 3, 3), (4, 4, 4), (3, 4, 3), (2, 6, 2), (3, 3, 1)])
-def test_misere_changes_who_wins_and_no_line(m: int, n: int, k: int) -> None:
-    normal, misere = grid(m, n, k), grid(m, n, k, misere=True)
-    assert normal.lines == misere.lines
-    assert (normal.misere, misere.misere) == (False, True)
-    assert normal != misere
-
-
 @given(st.integers(0, 0xFFFF))
 def test_a_set_completes_the_lines_that_it_contains(stones: int) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: a set of cells holds a line iff all the line's cells are in it
     game = grid(4, 4, 4)
     held = {line for line in naive.lines(naive.Game(4, 4, 4)) if set(line) <= set(cells_of(stones))}
-    assert {cells_of(line) for line in game.completed(stones)} == held
+    assert {tuple(cells_of(line)) for line in game.completed(stones)} == held
     for cell in cells_of(stones):
         assert game.completes(stones, cell) == any(cell in line for line in held)
 
@@ -63,15 +51,7 @@ def test_a_full_row_is_a_line_whatever_else_is_taken(row: int, others: int) -> N
 
 @pytest.mark.parametrize(
     ("text", "name", "misere"),
-    [
-        ("4,4,4", "4,4,4", False),
-        (" 3 , 4 ,3 ", "3,4,3", False),
-        ("3,3,3,misere", "3,3,3,misere", True),
-        ("3,3,3,MISERE", "3,3,3,misere", True),
-        ("3,3,3,misère", "3,3,3,misere", True),
-        ("04,4,4", "4,4,4", False),
-        ("1,1,1", "1,1,1", False),
-    ],
+    [(" 3 , 4 ,3 ", "3,4,3", False), ("3,3,3,misère", "3,3,3,misere", True), ("04,4,4", "4,4,4", False)],
 )
 def test_a_game_is_read_from_its_notation(text: str, name: str, misere: bool) -> None:
     game = parse_game(text)
@@ -87,27 +67,22 @@ def test_the_name_of_a_game_is_its_notation(misere: bool) -> None:
         assert game.cells == m * n
 
 
+NO_NOTATION = ["", "4,4", "a,b,c", "4,4,4,foo", "4,4,4,misere,misere", "4,4,misere", "-4,4,4", "4.0,4,4", "٤,4,4",
+               "4,,4", "4,4,1000", "1e1,4,4", "²,3,3"]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "text", ["", "4,4", "a,b,c", "4,4,4,foo", "4,4,4,misere,misere", "4,4,misere", "-4,4,4", "4.0,4,4", "٤,4,4", "4,,4",
-             "4,4,1000", "1e1,4,4", "²,3,3"]
+    ("text", "why"),
+    [
+        *((text, f"cannot read game {text!r}") for text in NO_NOTATION),
+        *((text, f"no game {text}: .*1 or more") for text in ("0,4,4", "4,0,4", "4,4,0")),
+        ("4,4,9", "no game 4,4,9: .* k can be at most 4"), ("3,4,5", "no game 3,4,5: .* k can be at most 4"),
+    ],
 )  # fmt: skip
-def test_what_is_no_notation_is_refused_and_shown(text: str) -> None:
-    with pytest.raises(GameError, match="cannot read game") as refusal:
+def test_what_names_no_game_is_refused_with_the_reason(text: str, why: str) -> None:
+    with pytest.raises(GameError, match=why) as refusal:
         parse_game(text)
-    assert repr(text) in str(refusal.value)
     assert refusal.value.exit_code == 2
-
-
-@pytest.mark.parametrize("text", ["0,4,4", "4,0,4", "4,4,0"])
-def test_a_board_without_cells_or_lines_of_none_are_refused(text: str) -> None:
-    with pytest.raises(GameError, match=f"no game {text}: .*1 or more"):
-        parse_game(text)
-
-
-@pytest.mark.parametrize(("text", "most"), [("4,4,9", 4), ("3,4,5", 4), ("1,1,2", 1)])
-def test_lines_longer_than_the_board_are_refused_and_the_longest_is_named(text: str, most: int) -> None:
-    with pytest.raises(GameError, match=f"no game {text}: .* k can be at most {most}"):
-        parse_game(text)
 
 
 def test_a_game_too_large_to_solve_exists_but_is_refused_to_the_solvers() -> None:
@@ -115,21 +90,16 @@ def test_a_game_too_large_to_solve_exists_but_is_refused_to_the_solvers() -> Non
         require_solvable(parse_game("9,9,5"))
     with pytest.raises(GameError, match="33 cells"):
         require_solvable(parse_game("3,11,3"))
-    require_solvable(parse_game("5,5,5"))
     require_solvable(parse_game("4,8,4"))
     assert grid(4, 8, 4).cells == SOLVABLE_CELLS
 
 
-def test_boards_of_more_than_27_cells_are_estimated_where_there_is_no_store() -> None:
+def test_boards_of_more_than_27_cells_are_estimated_where_there_is_no_store_and_a_witness_searches_plainly() -> None:
     for name, cells, source in (("3,9,3", SETTLED_CELLS, Search), ("2,14,3", SETTLED_CELLS + 1, LiveEngine)):
         game = parse_game(name)
         assert game.cells == cells
         assert isinstance(kind_of(game).search(game, (tuple(range(cells)),), 1.0), source)
-
-
-def test_a_build_s_witness_searches_plainly_however_large_the_board() -> None:
-    game = parse_game("4,8,4")
-    assert isinstance(kind_of(game).witness(game, (tuple(range(32)),), 1.0), Search)
+        assert isinstance(kind_of(game).witness(game, (tuple(range(cells)),), 1.0), Search)
 
 
 @given(st.text(max_size=20))
@@ -143,15 +113,10 @@ def test_reading_a_game_never_fails_but_with_a_refusal(text: str) -> None:
         assert parse_game(game.name) == game
 
 
-def test_cells_are_named_by_column_and_row_from_the_top_left() -> None:
-    game = grid(4, 4, 4)
-    assert [game.cell_name(cell) for cell in (0, 1, 3, 4, 12, 15)] == ["a1", "b1", "d1", "a2", "a4", "d4"]
-
-
-def test_columns_after_z_have_two_letters() -> None:
-    game = grid(1, 800, 3)
-    names = {25: "z1", 26: "aa1", 27: "ab1", 51: "az1", 52: "ba1", 701: "zz1", 702: "aaa1"}
-    assert {cell: game.cell_name(cell) for cell in names} == names
+def test_cells_are_named_by_column_and_row_from_the_top_left_and_columns_after_z_have_two_letters() -> None:
+    assert [grid(4, 4, 4).cell_name(cell) for cell in (0, 1, 3, 4, 12, 15)] == ["a1", "b1", "d1", "a2", "a4", "d4"]
+    wide = [grid(1, 800, 3).cell_name(cell) for cell in (25, 26, 27, 51, 52, 701, 702)]
+    assert wide == ["z1", "aa1", "ab1", "az1", "ba1", "zz1", "aaa1"]
 
 
 @pytest.mark.parametrize(("m", "n"), [(4, 4), (3, 5), (1, 60), (30, 2)])
@@ -163,8 +128,7 @@ def test_a_cell_and_its_name_lead_to_each_other(m: int, n: int) -> None:
 
 def test_a_hole_has_no_cell_and_the_cells_around_it_keep_the_names_of_their_squares() -> None:
     ring = Game("ring", 3, 3, (0b111,), holes=1 << 4)
-    assert ring.cells == 8
-    assert ring.full == 0xFF
+    assert (ring.cells, ring.full) == (8, 0xFF)
     assert [ring.cell_name(cell) for cell in range(8)] == ["a1", "b1", "c1", "a2", "c2", "a3", "b3", "c3"]
     assert [ring.cell(ring.cell_name(cell)) for cell in range(8)] == list(range(8))
     assert ring.squares == (0, 1, 2, 3, 5, 6, 7, 8)

@@ -63,20 +63,6 @@ def test_every_place_of_every_page_holds_a_position_that_stands_there(name: str)
             ]
 
 
-@pytest.mark.parametrize(("name", "every"), [("3,3,3", 1), ("2,5,3", 5)])
-def test_all_images_of_a_position_stand_at_its_place_or_at_copies_of_it(name: str, every: int) -> None:
-    _, index = indexed(name)
-    boards = sorted(naive.reachable(naive.Game.named(name)))[::every]
-    for board in boards:
-        x, o = naive.masks(board)
-        half, o_mask, _ = index.locate(x, o)
-        copies = {rank(half, image(g, o_mask)) for g in index.group if image(g, half) == half}
-        for g in index.group:
-            page, place = located(index, image(g, x), image(g, o))
-            assert page == (board.count("."), half)
-            assert place in copies
-
-
 @given(st.permutations(range(16)), st.integers(0, 16), st.integers(0, 31))
 def test_images_of_a_position_of_the_flagship_share_its_page_and_copies(
     order: list[int], plies: int, which: int
@@ -89,17 +75,6 @@ def test_images_of_a_position_of_the_flagship_share_its_page_and_copies(
     assert page == other_page
     held = [index.canonical(*position_at(game, *page, each))[:2] for each in (place, other)]
     assert held == [index.canonical(x, o)[:2]] * 2
-
-
-@pytest.mark.parametrize("half", [0, 0b1, 0b1001, 0b101010101, 0b111000000, 0b11000110])
-@pytest.mark.parametrize("cells", [8, 9, 10])
-def test_places_count_the_masks_upwards(half: int, cells: int) -> None:
-    half &= (1 << cells) - 1
-    free = [cell for cell in range(cells) if not half >> cell & 1]
-    for count in range(len(free) + 1):
-        ascending = subsets(free, count)
-        assert [rank(half, os) for os in ascending] == list(range(comb(len(free), count)))
-        assert [unrank(half, cells, count, place) for place in range(len(ascending))] == ascending
 
 
 @given(st.integers(0, 2**25 - 1), st.integers(0, 2**25 - 1), st.integers(0, 2**25 - 1))

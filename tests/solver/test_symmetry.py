@@ -13,7 +13,8 @@ from solver.games.notation import parse_game
 from solver.index.places import Index
 from solver.index.symmetry import LARGEST, Images, Symmetry, image, inverse, symmetries
 
-ORDERS = {"4,4,4": 32, "4,4,3": 8, "3,4,3": 4, "3,3,3": 8, "5,5,5": 32, "5,5,4": 8, "4,5,4": 4, "2,2,1": 24, "1,1,1": 1}
+ORDERS = {"4,4,4": 32, "4,4,3": 8, "3,4,3": 4, "3,3,3": 8, "5,5,5": 32, "5,5,4": 8, "4,5,4": 4, "2,2,1": 24, "1,1,1": 1,
+          "4,4,4,misere": 32}  # fmt: skip
 SMALL = [
     f"{m},{n},{k}" for m, n in product(range(1, 8), repeat=2) if m * n <= 7 for k in range(1, max(m, n) + 1)
 ]  # fmt: skip
@@ -37,14 +38,10 @@ def assert_closed(group: tuple[Symmetry, ...]) -> None:
         assert {after(g, h) for h in group} == members
 
 
-@pytest.mark.parametrize(("name", "order"), ORDERS.items())
-def test_a_game_has_as_many_symmetries_as_its_lines_allow(name: str, order: int) -> None:
-    assert len(group_of(name)) == order
-
-
-@pytest.mark.parametrize("name", [*ORDERS, *HUGE, "4,4,4,misere"])
+@pytest.mark.parametrize("name", [*ORDERS, *HUGE])
 def test_symmetries_are_a_group_of_permutations_that_keep_the_lines(name: str) -> None:
-    group, lines = group_of(name), naive.lines(naive.Game.named(name))
+    rules, group = naive.Game.named(name), group_of(name)
+    lines = naive.lines(rules)
     one = tuple(range(len(group[0])))
     assert group[0] == one
     assert list(group) == sorted(group)
@@ -54,13 +51,11 @@ def test_symmetries_are_a_group_of_permutations_that_keep_the_lines(name: str) -
         assert inverse(g) in group
         assert {tuple(sorted(g[cell] for cell in line)) for line in lines} == lines
     assert_closed(group)
-    for f, g, h in product(group[:: max(1, len(group) // 6)], repeat=3):
-        assert after(after(f, g), h) == after(f, after(g, h))
-
-
-@pytest.mark.parametrize("name", HUGE)
-def test_a_huge_group_is_cut_to_a_subgroup(name: str) -> None:
-    assert 1 < len(group_of(name)) <= LARGEST
+    if name in HUGE:
+        assert 1 < len(group) <= LARGEST
+    else:
+        assert len(group) == ORDERS[name]
+        assert set(naive.geometric(rules)) <= set(group)
 
 
 @pytest.mark.parametrize("name", [*SMALL, "2,4,2", "2,4,3", "2,4,4", pytest.param("3,3,3", marks=pytest.mark.slow)])
@@ -72,12 +67,6 @@ def test_the_symmetries_are_all_permutations_that_keep_the_lines(name: str) -> N
     else:
         assert len(group) <= LARGEST
         assert set(group) < every
-        assert_closed(group)
-
-
-@pytest.mark.parametrize("name", ["4,4,4", "4,4,3", "3,4,3", "3,3,3", "5,5,5", "2,6,2", "4,5,4"])
-def test_turning_and_mirroring_the_board_are_among_them(name: str) -> None:
-    assert set(naive.geometric(naive.Game.named(name))) <= set(group_of(name))
 
 
 def test_the_flagship_s_extra_symmetry_swaps_inner_and_outer_rows_and_columns() -> None:
@@ -86,10 +75,6 @@ def test_the_flagship_s_extra_symmetry_swaps_inner_and_outer_rows_and_columns() 
     assert g in symmetries(grid(4, 4, 4))
     assert g not in naive.geometric(naive.Game(4, 4, 4))
     assert g not in symmetries(grid(4, 4, 3))
-
-
-def test_misere_play_has_the_same_symmetries() -> None:
-    assert symmetries(grid(4, 4, 4)) == symmetries(grid(4, 4, 4, misere=True))
 
 
 def test_lines_of_unlike_length_are_never_confused() -> None:
