@@ -18,7 +18,7 @@ from pathlib import Path
 from select import select
 from threading import Event
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import pyte
 import pytest
@@ -96,6 +96,18 @@ class Shown(ABC):
     def said(self) -> str:
         """What is shown now, with a single blank for every run of blanks and ends of lines."""
         return " ".join(self.text.split())
+
+    @abstractmethod
+    def wait(self, condition: Callable[[], object]) -> Self:
+        """Wait until something is so."""
+
+    @abstractmethod
+    def click(self, row: int, column: int, button: int = 0) -> Self:
+        """Press a button of the mouse; 64 and 65 are the wheel."""
+
+    def click_on(self, text: str) -> Self:
+        """Click where some text begins."""
+        return self.wait(lambda: text in self.text).click(*self.find(text))
 
     def find(self, text: str) -> tuple[int, int]:
         """Return the row and the column where some text begins."""
@@ -266,44 +278,39 @@ class Screen(Shown):
         text = self._terminal.canvas.texts[row][column]
         return text, *(bool(look & part) for part in (Look.BOLD, Look.UNDERLINED, Look.REVERSED))
 
-    def press(self, *keys: str) -> None:
+    def press(self, *keys: str) -> Self:
         """Press keys, one after another: characters, or arrows and the like by their names."""
         for key in keys:
             self._send(_NAMED.get(key, key))
+        return self
 
-    def click(self, row: int, column: int, button: int = 0) -> None:
-        """Press a button of the mouse; 64 and 65 are the wheel."""
-        self._send(Click(row, column, {64: -1, 65: 1}.get(button, 0)))
+    def click(self, row: int, column: int, button: int = 0) -> Self:
+        return self._send(Click(row, column, {64: -1, 65: 1}.get(button, 0)))
 
-    def click_on(self, text: str) -> None:
-        """Click where some text begins."""
-        self.wait(lambda: text in self.text)
-        self.click(*self.find(text))
-
-    def resize(self, rows: int, columns: int) -> None:
+    def resize(self, rows: int, columns: int) -> Self:
         """Give the terminal another size."""
         self._terminal.rows, self._terminal.columns = rows, columns
-        self._send(RESIZED)
+        return self._send(RESIZED)
 
-    def until(self, *texts: str, without: Iterable[str] = ()) -> str:
-        """Wait until all these texts are shown, and none of those, and return what is shown, with single blanks."""
-        self.wait(
+    def until(self, *texts: str, without: Iterable[str] = ()) -> Self:
+        """Wait until all these texts are shown, and none of those."""
+        return self.wait(
             lambda: all(text in self.said for text in texts) and not any(text in self.said for text in without),
             f"{texts} without {without}",
         )
-        return self.said
 
-    def wait(self, condition: Callable[[], object], wanted: object = "") -> None:
+    def wait(self, condition: Callable[[], object], wanted: object = "") -> Self:
         """Let work that is under way go on until something is so; fail if nothing is under way any more."""
         end = monotonic() + PATIENCE
         while not condition():
             assert self._busy, f"never so: {wanted}\n{self.text}"
             assert monotonic() < end, f"not in {PATIENCE} s: {wanted}\n{self.text}"
             self._go_on()
+        return self
 
-    def asleep(self) -> None:
+    def asleep(self) -> Self:
         """Let all work that is under way end."""
-        self.wait(lambda: not self._busy)
+        return self.wait(lambda: not self._busy)
 
     def ended(self) -> int:
         """Wait for the end, and return the exit code."""
@@ -322,10 +329,11 @@ class Screen(Shown):
         app._done, app._lanes = _Results(self._terminal.work_ended), self._lanes
         return app
 
-    def _send(self, key: str | Click) -> None:
+    def _send(self, key: str | Click) -> Self:
         if self.code is None:  # a key that is pressed too late means nothing
             self._terminal.keys.append(key)
             self._go_on()
+        return self
 
     def _go_on(self) -> None:
         self._busy = self._command.resume() == "work"
@@ -373,33 +381,31 @@ class TerminalScreen(Shown):
         """Return the colour of a character."""
         return str(self._emulator.buffer[row][column].fg)
 
-    def press(self, *keys: str) -> None:
+    def press(self, *keys: str) -> Self:
         """Press keys, one after another: characters, or arrows and the like by their names."""
         application = b"\x1b[?1h" in self.written
         for key in keys:
             sequence = f"\x1b{'O' if application else '['}{_LETTERS[key]}" if key in _LETTERS else key
             os.write(self.terminal, sequence.encode())
+        return self
 
-    def click(self, row: int, column: int, button: int = 0) -> None:
-        """Press and release a button of the mouse; 64 and 65 are the wheel."""
+    def click(self, row: int, column: int, button: int = 0) -> Self:
         at = f"{button};{column + 1};{row + 1}"
         os.write(self.terminal, f"\x1b[<{at}M\x1b[<{at}m".encode())
+        return self
 
-    def click_on(self, text: str) -> None:
-        """Click where some text begins."""
-        self.wait(lambda: text in self.text)
-        self.click(*self.find(text))
-
-    def resize(self, rows: int, columns: int, *, while_stopped: bool = False) -> None:
+    def resize(self, rows: int, columns: int, *, while_stopped: bool = False) -> Self:
         """Give the terminal another size; whatever it shows is garbled until it is drawn again."""
         if not while_stopped:
             self.asleep()
         self._emulator.resize(rows, columns)
         self._set_size(rows, columns)  # which sends SIGWINCH
+        return self
 
-    def signal(self, number: int) -> None:
+    def signal(self, number: int) -> Self:
         """Send a signal to the process."""
         os.kill(self.child, number)
+        return self
 
     def garble(self) -> None:
         """Let the terminal show nothing of what it has, as if another program had written there."""
@@ -414,16 +420,15 @@ class TerminalScreen(Shown):
 
     # What a test waits for
 
-    def until(self, *texts: str, without: Iterable[str] = ()) -> str:
-        """Wait until all these texts are shown, and none of those, and return what is shown, with single blanks."""
+    def until(self, *texts: str, without: Iterable[str] = ()) -> Self:
+        """Wait until all these texts are shown, and none of those."""
 
         def shown() -> bool:
             return all(text in self.said for text in texts) and not any(text in self.said for text in without)
 
-        self.wait(lambda: shown() and self._drawn() and shown())
-        return self.said
+        return self.wait(lambda: shown() and self._drawn() and shown())
 
-    def wait(self, condition: Callable[[], object]) -> None:
+    def wait(self, condition: Callable[[], object]) -> Self:
         """Wait until something is so, and draw what is written meanwhile."""
         end = monotonic() + PATIENCE
         self.read()
@@ -431,10 +436,11 @@ class TerminalScreen(Shown):
             assert monotonic() < end, f"never so:\n{self.text}\n{self.written[-1000:]!r}"
             select([self.terminal] if self.terminal >= 0 else [], [], [], 0.01)
             self.read()
+        return self
 
-    def asleep(self) -> None:
+    def asleep(self) -> Self:
         """Wait until the process waits for a key, with nothing else to do, and all that it has written is drawn."""
-        self.wait(lambda: self._waits_for_key() and not self.read())
+        return self.wait(lambda: self._waits_for_key() and not self.read())
 
     def stopped(self) -> None:
         """Wait until the process has been stopped."""

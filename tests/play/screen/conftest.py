@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from screens import Screen, Show, ShowOnTerminal, TerminalScreen
+from sessions import HUMANS, THREE
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +28,12 @@ def stores(home: Path, store3: Path, store4: Path) -> Path:
 def show() -> Iterator[Show]:
     """Show screens in this process."""
     yield from _showing(Screen)
+
+
+@pytest.fixture
+def people(show: Show, store3: Path) -> Screen:
+    """A game of 3,3,3 between two people, before its first move."""
+    return show(*THREE, *HUMANS, "--store", store3).until("X to move.")
 
 
 @pytest.fixture

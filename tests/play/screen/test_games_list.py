@@ -29,29 +29,23 @@ def chosen(screen: Screen) -> str:
 
 def test_a_game_is_resumed_from_the_list_and_left_to_it(listed: Screen, games: Path) -> None:
     assert "2 plies" in chosen(listed)
-    listed.press(ENTER)
-    listed.until("1. X b2 O a1", "X to move.")
-    listed.press(*"c3")
-    listed.until("X played c3.")
-    listed.press("q")
-    listed.until("Kept games: 3", "3 plies")
+    listed.press(ENTER).until("1. X b2 O a1", "X to move.")
+    listed.press(*"c3").until("X played c3.")
+    listed.press("q").until("Kept games: 3", "3 plies")
     listed.press("q")
     assert (listed.ended(), listed.printed) == (0, KEPT)
     assert any("c3" in path.read_text() for path in games.iterdir() if path.name not in ("won.txt", "damaged.txt"))
 
 
 def test_a_game_that_has_ended_is_reviewed_but_does_not_count(listed: Screen) -> None:
-    listed.press("down", ENTER)
-    listed.until("X has won: X completed a line.", "O made 2 moves: 0 best", "n new")
+    listed.press("down", ENTER).until("X has won: X completed a line.", "O made 2 moves: 0 best", "n new")
     assert "won," not in listed.said
     assert "1 X won" not in listed.said
-    listed.press("v")
-    listed.until("1 of 2: 1. O a2: turned a draw into a loss")
+    listed.press("v").until("1 of 2: 1. O a2: turned a draw into a loss")
 
 
 def test_a_game_that_cannot_be_read_says_why(listed: Screen) -> None:
-    listed.press("j", "j", "j", ENTER)
-    listed.wait(lambda: "cannot be read" in chosen(listed) and listed.lines[-2].strip())
+    listed.press("j", "j", "j", ENTER).wait(lambda: "cannot be read" in chosen(listed) and listed.lines[-2].strip())
     assert "Kept games: 3" in listed.text
 
 
@@ -65,42 +59,30 @@ def test_a_game_with_a_player_of_ones_own_says_how_it_is_resumed(show: Show, gam
 
 def test_a_game_that_cannot_be_deleted_says_why(listed: Screen, games: Path) -> None:
     (games / "damaged.txt").unlink()
-    listed.press("down", "down", "d", "y")
-    listed.until("It cannot be deleted: No such file or directory.", "Kept games: 3")
+    listed.press("down", "down", "d", "y").until("It cannot be deleted: No such file or directory.", "Kept games: 3")
 
 
 def test_a_game_is_deleted_after_y_and_not_after_anything_else(listed: Screen, games: Path) -> None:
     for key in ("n", ENTER, ESCAPE, "q", "d"):
         listed.press("down", "d")
         listed.until("Delete 2001-09-09", "3,3,3 X human, O human 5 plies 1-0?", "y delete it for good")
-        listed.press(key)
-        listed.until("Enter review", without=["y delete"])
+        listed.press(key).until("Enter review", without=["y delete"])
         listed.press("up")
         assert len(list(games.iterdir())) == 3
-    listed.press("down", "d", "y")
-    listed.until("Kept games: 2", "Deleted.")
+    listed.press("down", "d", "y").until("Kept games: 2", "Deleted.")
     assert not (games / "won.txt").exists()
-    listed.press("d", "y")
-    listed.until("Kept games: 1")
-    listed.press("d", "y")
-    listed.until("Kept games: 0")
-    listed.press("d", "y", ENTER, "q")
-    assert listed.ended() == 0
+    listed.press("d", "y").until("Kept games: 1")
+    listed.press("d", "y").until("Kept games: 0")
+    assert listed.press("d", "y", ENTER, "q").ended() == 0
 
 
 def test_a_click_chooses_a_game_and_another_opens_it(listed: Screen) -> None:
-    listed.click_on("5 plies")
-    listed.wait(lambda: "5 plies" in chosen(listed))
-    listed.click_on("5 plies")
-    listed.until("X has won")
-    listed.click_on("q quit")
-    listed.until("Kept games: 3")
-    listed.click_on("d delete")
-    listed.until("y delete it for good")
-    listed.click_on("n keep it")
-    listed.until("Enter review")
-    listed.click_on("q leave")
-    assert listed.ended() == 0
+    listed.click_on("5 plies").wait(lambda: "5 plies" in chosen(listed))
+    listed.click_on("5 plies").until("X has won")
+    listed.click_on("q quit").until("Kept games: 3")
+    listed.click_on("d delete").until("y delete it for good")
+    listed.click_on("n keep it").until("Enter review")
+    assert listed.click_on("q leave").ended() == 0
 
 
 def test_more_games_than_there_are_rows_scroll(show: Show, games: Path) -> None:
@@ -109,12 +91,9 @@ def test_more_games_than_there_are_rows_scroll(show: Show, games: Path) -> None:
         path = games / f"{number:02}.txt"
         path.write_text(f'[Game "3,3,3"]\n[X "{"human" if number else "random"}"]\n[O "human"]\n\n1. b2 *\n')
         os.utime(path, (1e9 + number, 1e9 + number))
-    screen = show("games", rows=12, columns=60)
-    screen.until("Kept games: 30")
-    screen.press(*["down"] * 40)
-    screen.wait(lambda: "X random" in chosen(screen))
-    screen.press(*["up"] * 40)
-    screen.wait(lambda: screen.lines[2].startswith(" ▸"))
+    screen = show("games", rows=12, columns=60).until("Kept games: 30")
+    screen.press(*["down"] * 40).wait(lambda: "X random" in chosen(screen))
+    screen.press(*["up"] * 40).wait(lambda: screen.lines[2].startswith(" ▸"))
 
 
 def test_where_no_game_is_kept_a_line_says_so(show: Show) -> None:
@@ -130,14 +109,3 @@ def test_whoever_asks_for_text_gets_it_on_a_terminal(arguments: list[str], show:
     assert (screen.ended(), screen.printed) == (0, piped("", "games", *arguments).stdout)
     assert not screen.used
     assert "\x1b" not in screen.printed
-
-
-def test_through_a_pipe_two_lines_a_game_are_written(store3: Path, games: Path) -> None:
-    piped("b2\na1\n", *THREE, *HUMANS, "--store", store3)
-    (path,) = games.iterdir()
-    ran = piped("", "games")
-    assert (ran.returncode, ran.stderr, "\x1b" in ran.stdout) == (0, "", False)
-    first, second = ran.stdout.splitlines()
-    assert "3,3,3" in first
-    assert first.endswith("2 plies   *")
-    assert second == f"  {path}"

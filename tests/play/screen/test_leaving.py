@@ -65,50 +65,28 @@ def test_whoever_leaves_finds_the_terminal_as_before_and_the_game_kept(
 
 def test_whoever_leaves_before_the_first_move_leaves_nothing(show: Show, store3: Path, games: Path) -> None:
     screen = show(*THREE, *HUMANS, "--store", store3)
-    begun(screen)
-    screen.press("q")
-    assert (screen.ended(), screen.printed) == (0, "")
+    assert (screen.press("q").ended(), screen.printed) == (0, "")
     assert not games.exists() or not list(games.iterdir())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["Ctrl-C", "SIGTERM", "SIGHUP"])
-def test_a_signal_before_the_first_move_leaves_nothing(
-    way: str, show_on_terminal: ShowOnTerminal, store3: Path, games: Path
-) -> None:
-    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3)
-    begun(screen)
-    leave(screen, way)
-    assert b"kept" not in screen.written
-    assert not games.exists() or not list(games.iterdir())
-
-
-@pytest.mark.parametrize(
-    "way", ["Ctrl-C", *(pytest.param(way, marks=pytest.mark.slow) for way in ("SIGTERM", "SIGHUP"))]
-)
-def test_the_menu_and_a_thinking_opponent_can_be_left_too(
-    way: str, show_on_terminal: ShowOnTerminal, store3: Path
-) -> None:
+def test_the_menu_and_a_thinking_opponent_can_be_left_too(show_on_terminal: ShowOnTerminal, store3: Path) -> None:
     Path("slow_players.py").write_text(
         "import time\n\nclass Slow:\n    def __init__(self, rules, seed):\n        pass\n\n"
         "    def choose(self, state):\n        time.sleep(60)\n"
     )
     screen = show_on_terminal(*THREE, "--x", "slow_players:Slow", "--store", store3)
     screen.until("slow_players:Slow, is thinking")
-    screen.press("m")
-    screen.until("A new game")
-    leave(screen, way)
+    screen.press("m").until("A new game")
+    leave(screen, "Ctrl-C")
 
 
 def test_a_game_that_is_left_is_resumed(show: Show, store3: Path, games: Path) -> None:
     begun(first := show(*THREE, *HUMANS, "--store", store3), "b2", "a1", "c3")
     first.press("q")
     assert (first.ended(), first.printed) == (0, KEPT)
-    second = show("resume", "--store", store3)
-    second.until("O to move.", "1. X b2 O a1", "2. X c3")
+    second = show("resume", "--store", store3).until("O to move.", "1. X b2 O a1", "2. X c3")
     assert second.marks() == {"b2": "X", "a1": "O", "c3": "X"}
-    second.press(*"a3")
-    second.until("O played a3.")
+    second.press(*"a3").until("O played a3.")
     second.press("q")
     assert (second.ended(), second.printed) == (0, KEPT)
     assert kept(games) == ["b2", "a1", "c3", "a3"]
@@ -117,8 +95,7 @@ def test_a_game_that_is_left_is_resumed(show: Show, store3: Path, games: Path) -
 def test_a_game_that_has_ended_is_not_said_to_be_resumable(show: Show, store3: Path) -> None:
     screen = show(*THREE, *HUMANS, "--store", store3)
     begun(screen, "b2", "a1", "c3", "a3")
-    screen.press(*"a2b1c2")
-    screen.until("X has won")
+    screen.press(*"a2b1c2").until("X has won")
     screen.press("q")
     assert (screen.ended(), screen.printed) == (0, "")
 
@@ -138,50 +115,28 @@ def test_while_it_is_stopped_the_terminal_is_as_before_and_then_all_is_drawn_aga
     assert stopped[stopped.rindex(HIDDEN) + len(HIDDEN)] == "h"
     assert stopped[stopped.rindex(MOUSE) + len(MOUSE)] == "l"
     screen.garble()
-    screen.signal(signal.SIGCONT)
-    screen.wait(lambda: screen.text == text)
-    screen.wait(lambda: screen.modes == during)
+    screen.signal(signal.SIGCONT).wait(lambda: screen.text == text).wait(lambda: screen.modes == during)
     screen.garble()
-    screen.press("\x0c")
-    screen.wait(lambda: screen.text == text)
-    screen.press("down")
-    screen.wait(lambda: screen.cursor() == "a2")
-    screen.press(*"c3")
-    screen.until("X played c3.")
+    screen.press("\x0c").wait(lambda: screen.text == text)
+    screen.press("down").wait(lambda: screen.cursor() == "a2")
+    screen.press(*"c3").until("X played c3.")
     row, column = screen.centers()["a3"]
-    screen.click(row, column)
-    screen.until("O played a3.")
-    screen.asleep()
+    screen.click(row, column).until("O played a3.").asleep()
     screen.press("\x1a")
     screen.stopped()
     screen.resize(15, 40, while_stopped=True)
-    screen.signal(signal.SIGCONT)
-    screen.until("X to move.", "Enter play")
+    screen.signal(signal.SIGCONT).until("X to move.", "Enter play")
     assert screen.marks() == {"b2": "X", "a1": "O", "c3": "X", "a3": "O"}
     leave(screen, "q")
     assert kept(games) == ["b2", "a1", "c3", "a3"]
 
 
 def test_every_move_that_is_shown_is_kept(show: Show, store3: Path, games: Path) -> None:
-    screen = show(*THREE, "--o", "first", "--store", store3)
-    screen.until("Your turn.")
+    screen = show(*THREE, "--o", "first", "--store", store3).until("Your turn.")
     for number, cell in enumerate(("b2", "b1"), 1):
-        screen.press(*cell)
-        screen.until("O played")
+        screen.press(*cell).until("O played")
         assert len(kept(games)) == 2 * number
         assert kept(games)[-2] == cell
-
-
-def test_whoever_is_killed_finds_every_move_that_was_shown(
-    show_on_terminal: ShowOnTerminal, store3: Path, games: Path
-) -> None:
-    screen = show_on_terminal(*THREE, *HUMANS, "--store", store3)
-    screen.until("X to move.")
-    screen.press(*"b2a1c3")
-    screen.until("played c3.")
-    screen.signal(signal.SIGKILL)
-    assert screen.ended() == 128 + signal.SIGKILL
-    assert kept(games) == ["b2", "a1", "c3"]
 
 
 @pytest.mark.parametrize("ignored", [False, True])

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from screens import Screen, Show
-from sessions import HUMANS, THREE
+from sessions import HUMANS
 
-from oracle.answers import Analysis
 from oracle.oracle import Oracle
 from solver.games.board_text import parse
 from solver.games.notation import parse_game
@@ -16,86 +15,64 @@ GAME = parse_game("3,3,3")
 
 
 @pytest.fixture
-def puzzle(show: Show, store3: Path) -> Screen:
-    screen = show(*THREE, *HUMANS, "--store", store3)
-    screen.until("X to move.")
-    screen.press("p")
-    screen.until("3,3,3 · puzzle 1 · 0 solved at the first try", "Difficulty *")
-    return screen
-
-
-def known(screen: Screen, store: Path) -> Analysis:
-    """Return what a store knows of the board that is shown."""
-    marks = screen.marks()
-    rows = ("".join(marks.get(f"{column}{row}", ".") for column in "abc") for row in "123")
-    with Oracle(GAME, store) as oracle:
-        return oracle.analysis(parse(GAME, "/".join(rows)))
+def puzzle(people: Screen) -> Screen:
+    return people.press("p").until("3,3,3 · puzzle 1 · 0 solved at the first try", "Difficulty *")
 
 
 def right_and_wrong(screen: Screen, store: Path) -> tuple[str, str]:
-    """Return the only move that keeps the outcome, and one that does not."""
-    screen.asleep()
-    analysis = known(screen, store)
+    """Return the only move that keeps the outcome of the board that is shown, and one that does not."""
+    marks = screen.asleep().marks()
+    rows = ("".join(marks.get(f"{column}{row}", ".") for column in "abc") for row in "123")
+    with Oracle(GAME, store) as oracle:
+        analysis = oracle.analysis(parse(GAME, "/".join(rows)))
     (right,) = (move.move for move in analysis.moves if move.outcome == analysis.outcome)
     return right, next(move.move for move in analysis.moves if move.move != right)
 
 
 def test_the_only_move_is_right_and_counts_as_solved(puzzle: Screen, store3: Path) -> None:
     right, _ = right_and_wrong(puzzle, store3)
-    puzzle.press(*right)
-    puzzle.until(f"Right. Only {right}", "1 solved at the first try", f"Line: {right}")
+    puzzle.press(*right).until(f"Right. Only {right}", "1 solved at the first try", f"Line: {right}")
     assert puzzle.notes()[right] == "1"
-    puzzle.press(*right)
-    puzzle.until("1 solved at the first try")
+    puzzle.press(*right).until("1 solved at the first try")
 
 
 def test_any_other_move_is_wrong_and_its_refutation_is_shown(puzzle: Screen, store3: Path) -> None:
     right, wrong = right_and_wrong(puzzle, store3)
-    puzzle.press(*wrong)
-    puzzle.until(f"Wrong: {wrong}", "Try another cell.", f"Line: {wrong}")
+    puzzle.press(*wrong).until(f"Wrong: {wrong}", "Try another cell.", f"Line: {wrong}")
     assert puzzle.notes()[wrong] == "1"
-    puzzle.press(*right)
-    puzzle.until(f"Right. Only {right}", "0 solved at the first try")
+    puzzle.press(*right).until(f"Right. Only {right}", "0 solved at the first try")
 
 
 def test_a_hint_names_the_row_or_the_column_and_the_solution_the_move(puzzle: Screen, store3: Path) -> None:
     right, _ = right_and_wrong(puzzle, store3)
     puzzle.press("t")
-    said = puzzle.until("The move is in ")
+    said = puzzle.until("The move is in ").said
     where = re.search(r"The move is in (row|column) (\w)", said)
     assert where
     assert where[2] == right[where[1] == "row"]
-    puzzle.press("s")
-    puzzle.until(f"Solution. Only {right}", f"Line: {right}", "0 solved")
+    puzzle.press("s").until(f"Solution. Only {right}", f"Line: {right}", "0 solved")
 
 
 def test_puzzles_follow_one_another_and_lead_back_to_the_game(puzzle: Screen, store3: Path) -> None:
     for number in (2, 3):
-        puzzle.press("n")
-        puzzle.until(f"puzzle {number} ·", "to move", without=["Looking"])
+        puzzle.press("n").until(f"puzzle {number} ·", "to move", without=["Looking"])
         right, _ = right_and_wrong(puzzle, store3)
-        puzzle.press(*right)
-        puzzle.until(f"Right. Only {right}", f"{number - 1} solved at the first try")
-    puzzle.press("q")
-    puzzle.until("X to move.", "X a person", without=["puzzle 3"])
+        puzzle.press(*right).until(f"Right. Only {right}", f"{number - 1} solved at the first try")
+    puzzle.press("q").until("X to move.", "X a person", without=["puzzle 3"])
     assert puzzle.marks() == {}
 
 
 def test_a_cell_that_is_taken_is_neither_right_nor_wrong(puzzle: Screen, store3: Path) -> None:
     taken = next(iter(puzzle.marks()))
-    puzzle.press(*taken)
-    puzzle.until(f"Cell '{taken}' is taken: choose an empty one.")
+    puzzle.press(*taken).until(f"Cell '{taken}' is taken: choose an empty one.")
     right, _ = right_and_wrong(puzzle, store3)
     row, column = puzzle.centers()[right]
-    puzzle.click(row, column)
-    puzzle.until("1 solved at the first try")
+    puzzle.click(row, column).until("1 solved at the first try")
 
 
 @pytest.mark.parametrize(
     ("game", "told"), [("15,15,5", "too many to solve"), ("duel,4,4", "Only games of lines have puzzles")]
 )
 def test_a_game_without_puzzles_says_so(game: str, told: str, show: Show) -> None:
-    screen = show("--game", game, *HUMANS, "--live")
-    screen.until("to move.")
-    screen.press("p")
-    screen.until(told)
+    screen = show("--game", game, *HUMANS, "--live").until("to move.")
+    screen.press("p").until(told)

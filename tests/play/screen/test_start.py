@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from screens import Show, ShowOnTerminal, TerminalScreen
+from screens import Show, ShowOnTerminal
 from sessions import COMMAND, HUMANS, THREE
 
 NOT_NEEDED = {
@@ -11,7 +11,6 @@ NOT_NEEDED = {
     "msgspec", "play.server", "play.lab", "play.arena", "play.screen.menu", "play.screen.puzzle", "solver.search.live",
     "solver.store.writer", "solver.proof.build",
 }  # fmt: skip
-OTHERS = ["oracle:3", "random", "rules", "first"]
 LISTED = """#!{python}
 import atexit, os, sys
 from pathlib import Path
@@ -37,31 +36,19 @@ def listed(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setattr("screens.COMMAND", str(command.absolute()))
 
 
-def loaded(screen: TerminalScreen) -> set[str]:
-    """Return the modules that were loaded up to the end, which is now."""
-    assert screen.ended() == 0
-    return set(Path("modules").read_text().split())
-
-
 @pytest.mark.usefixtures("listed")
-@pytest.mark.parametrize("other", ["oracle", *(pytest.param(other, marks=pytest.mark.slow) for other in OTHERS)])
-def test_while_a_store_answers_little_is_loaded(other: str, show_on_terminal: ShowOnTerminal, store3: Path) -> None:
-    screen = show_on_terminal(*THREE, "--o", other, "--store", store3)
-    screen.until("Your turn.")
-    screen.press(*"b2s")
-    screen.until("O played", "All moves" if other == "oracle" else "O played")
-    screen.asleep()
-    screen.press("t", "q")
-    modules = loaded(screen)
+def test_while_a_store_answers_little_is_loaded(show_on_terminal: ShowOnTerminal, store3: Path) -> None:
+    screen = show_on_terminal(*THREE, "--o", "oracle", "--store", store3).until("Your turn.")
+    screen.press(*"b2s").until("O played", "All moves").asleep()
+    assert screen.press("t", "q").ended() == 0
+    modules = set(Path("modules").read_text().split())
     assert {"curses", "play.screen.game", "solver.store.store"} <= modules
     assert not modules & NOT_NEEDED
 
 
 def test_without_a_word_of_what_to_play_the_menu_comes_first(show: Show, stores: Path) -> None:
-    screen = show("--store", stores)
-    screen.until("A new game", "Game ← 4,4,4 →", "Opponent ← oracle →", "Level ← 4 →")
-    screen.press("\x1b")
-    screen.until("4,4,4", "O oracle, level 4", "Your turn.", without=["A new game"])
+    screen = show("--store", stores).until("A new game", "Game ← 4,4,4 →", "Opponent ← oracle →", "Level ← 4 →")
+    screen.press("\x1b").until("4,4,4", "O oracle, level 4", "Your turn.", without=["A new game"])
 
 
 @pytest.mark.parametrize(
@@ -73,14 +60,11 @@ def test_without_a_word_of_what_to_play_the_menu_comes_first(show: Show, stores:
     ],
 )  # fmt: skip
 def test_options_that_say_what_to_play_begin_it(arguments: list[str], shown: str, show: Show, store3: Path) -> None:
-    screen = show(*arguments, "--store", store3)
-    screen.until(shown, "3,3,3", without=["A new game", "thinking"])
+    show(*arguments, "--store", store3).until(shown, "3,3,3", without=["A new game", "thinking"])
 
 
 def test_the_offer_of_a_store_comes_before_the_screen(show_on_terminal: ShowOnTerminal, home: Path) -> None:
-    screen = show_on_terminal(*THREE, *HUMANS)
-    screen.until("There is no store for 3,3,3 yet.")
+    screen = show_on_terminal(*THREE, *HUMANS).until("There is no store for 3,3,3 yet.")
     assert b"\x1b[?1049h" not in screen.written
-    screen.press("n\n")
-    screen.until("X to move.")
+    screen.press("n\n").until("X to move.")
     assert not (home / "data").exists()

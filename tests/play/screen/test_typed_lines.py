@@ -11,44 +11,35 @@ from play.records.files import load_record
 @pytest.fixture
 def screen(show: Show, stores: Path) -> Screen:
     """A game of 3,3,3 against the oracle's first move, two plies old."""
-    screen = show("--game", "3,3,3", "--o", "first", "--store", stores)
-    screen.until("Your turn.")
-    screen.press(*"b2")
-    screen.until("O played a1. Your turn.")
-    return screen
+    screen = show("--game", "3,3,3", "--o", "first", "--store", stores).until("Your turn.")
+    return screen.press(*"b2").until("O played a1. Your turn.")
 
 
-def say(screen: Screen, line: str) -> None:
-    screen.press(":", *line, ENTER)
+def say(screen: Screen, line: str) -> Screen:
+    return screen.press(":", *line, ENTER)
 
 
 @pytest.mark.parametrize("name", ["game.txt", "with blanks.txt"])
 def test_save_writes_the_record(name: str, screen: Screen) -> None:
-    say(screen, f"save {name}")
-    screen.until(f"Saved to {name}.")
+    say(screen, f"save {name}").until(f"Saved to {name}.")
     match = load_record(name).match
     assert [match.rules.write(move) for move in match.moves] == ["b2", "a1"]
 
 
 def test_restart_begins_the_same_match_anew(screen: Screen) -> None:
-    say(screen, "restart")
-    screen.until("Your turn.", without=["played"])
+    say(screen, "restart").until("Your turn.", without=["played"])
     assert screen.marks() == {}
 
 
 def test_level_and_game_change_what_is_played(screen: Screen) -> None:
-    say(screen, "level 5")
-    screen.until("O is oracle, level 5 from now on.", "O oracle, level 5")
-    say(screen, "game 4,4,4")
-    screen.until("4,4,4", "X you", "O oracle, level 5", "Your turn.")
+    say(screen, "level 5").until("O is oracle, level 5 from now on.", "O oracle, level 5")
+    say(screen, "game 4,4,4").until("4,4,4", "X you", "O oracle, level 5", "Your turn.")
     assert len(screen.centers()) == 16
 
 
 def test_a_game_without_a_store_is_searched_for_or_refused_in_a_sentence(show: Show) -> None:
-    screen = show("--game", "3,3,3", "--o", "first", "--live")
-    screen.until("Your turn.")
-    say(screen, "game 3,3,3,misere")
-    screen.until("3,3,3,misere", "Your turn.", without=["begins"])
+    screen = show("--game", "3,3,3", "--o", "first", "--live").until("Your turn.")
+    say(screen, "game 3,3,3,misere").until("3,3,3,misere", "Your turn.", without=["begins"])
 
 
 @pytest.mark.parametrize(
@@ -60,8 +51,7 @@ def test_a_game_without_a_store_is_searched_for_or_refused_in_a_sentence(show: S
     ],
 )  # fmt: skip
 def test_words_of_the_prompt_do_what_they_do_there(line: str, told: str, screen: Screen) -> None:
-    say(screen, line)
-    screen.until(told, without=["O played a1."] if told == "Your turn." and line != "lines c1" else [])
+    say(screen, line).until(told, without=["O played a1."] if told == "Your turn." and line != "lines c1" else [])
     if line == "lines c1":
         screen.wait(lambda: screen.cursor() == "c1")
 
@@ -81,26 +71,19 @@ def test_words_of_the_prompt_do_what_they_do_there(line: str, told: str, screen:
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_costs_a_sentence(line: str, told: str, screen: Screen) -> None:
-    say(screen, line)
-    screen.until(told)
-    screen.press("u")
-    screen.until("Your turn.", without=[told, "played"])
+    say(screen, line).until(told)
+    screen.press("u").until("Your turn.", without=[told, "played"])
 
 
 def test_an_own_game_is_not_loaded_from_the_screen(screen: Screen, home: Path) -> None:
     Path("nim.py").write_text((Path(__file__).parents[1] / "nim.py").read_text())
-    say(screen, "game nim:Nim")
-    screen.until("Nim has no board: ttt4-play --plain --game nim:Nim plays it.")
+    say(screen, "game nim:Nim").until("Nim has no board: ttt4-play --plain --game nim:Nim plays it.")
 
 
 def test_a_line_is_edited_and_given_up(screen: Screen) -> None:
-    screen.press(":", *"resignn", "\x7f")
-    screen.until(":resign")
-    screen.press(ESCAPE)
-    screen.until("O played a1. Your turn.", "Enter play")
-    screen.press(":", "a", "\x7f", "\x7f")
-    screen.until("O played a1. Your turn.", "Enter play")
-    screen.press(":", ENTER)
-    screen.until("O played a1. Your turn.", "Enter play")
+    screen.press(":", *"resignn", "\x7f").until(":resign")
+    screen.press(ESCAPE).until("O played a1. Your turn.", "Enter play")
+    screen.press(":", "a", "\x7f", "\x7f").until("O played a1. Your turn.", "Enter play")
+    screen.press(":", ENTER).until("O played a1. Your turn.", "Enter play")
     say(screen, "exit")
     assert screen.ended() == 0

@@ -56,20 +56,16 @@ def expected(analysis: Analysis) -> dict[str, str]:
 def test_every_verdict_is_that_of_the_oracle_and_the_best_are_starred(
     game: str, moves: str, show: Show, stores: Path, store3: Path, store4: Path
 ) -> None:
-    screen = show("--game", game, *HUMANS, "--store", stores)
-    screen.until("X to move.")
-    screen.press(*moves.replace(" ", ""))
-    screen.until(f"played {moves.split()[-1]}.")
+    screen = show("--game", game, *HUMANS, "--store", stores).until("X to move.")
+    screen.press(*moves.replace(" ", "")).until(f"played {moves.split()[-1]}.")
     screen.press("s")
     _, (*_, analysis) = analyses(store3 if game == "3,3,3" else store4, game, moves)
     assert len({move.score for move in analysis.moves}) > 1
     wanted = expected(analysis)
-    screen.until(f"{analysis.to_move}: {analysis.verdict}.")
-    screen.asleep()
+    screen.until(f"{analysis.to_move}: {analysis.verdict}.").asleep()
     shown = screen.notes()
     assert {name: shown[name] for name in wanted} == wanted
-    screen.press("s")
-    screen.wait(lambda: all(screen.notes()[name] == "·" for name in wanted))
+    screen.press("s").wait(lambda: all(screen.notes()[name] == "·" for name in wanted))
 
 
 @pytest.mark.parametrize("moves", ["", "b2 a1", "a1 b2"])
@@ -83,10 +79,9 @@ def test_where_all_moves_are_alike_the_replies_that_go_wrong_are_counted(moves: 
         cell = next(cell for cell in range(9) if after[cell] != board[cell])
         wrong = sum(-outcome(reply) < outcome(after) for reply in following(after))
         wanted[f"{'abc'[cell % 3]}{cell // 3 + 1}"] = f"=/{wrong}" if wrong else "="
-    screen = show("--game", "3,3,3", *HUMANS, "--store", store3)
-    screen.until("X to move.")
+    screen = show("--game", "3,3,3", *HUMANS, "--store", store3).until("X to move.")
     screen.press(*moves.replace(" ", ""), "s")
-    said = screen.until("a draw with best play.")
+    said = screen.until("a draw with best play.").said
     screen.asleep()
     shown = screen.notes()
     if len({outcome(after) for after in following(board)}) == 1:
@@ -99,23 +94,17 @@ def test_where_all_moves_are_alike_the_replies_that_go_wrong_are_counted(moves: 
 def test_on_a_large_board_estimates_and_proofs_are_shown_as_such(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, estimated(h7=0.5, a1=0.2), won("X", "c3 d3 e3", mover="O"))
     screen = show("--game", "15,15,5", *HUMANS, "--live", rows=60, columns=200)
-    screen.press("s")
-    screen.until("X: not settled; about 50% of the points for X, an estimate.", "( ) looks best.")
+    screen.press("s").until("X: not settled; about 50% of the points for X, an estimate.", "( ) looks best.")
     notes = screen.notes()
     assert (notes["h7"], notes["a1"]) == ("(50)", "20")
-    screen.press(*"h8")
-    screen.until("O: X wins in at most 2 moves (3 plies).")
+    screen.press(*"h8").until("O: X wins in at most 2 moves (3 plies).")
 
 
 def test_the_graph_has_a_value_for_every_position(show: Show, store3: Path) -> None:
-    screen = show("--game", "3,3,3", *HUMANS, "--store", store3)
-    screen.until("X to move.")
-    screen.press(*"b1a1c1a2", "s")
-    screen.until("O wins in 2 moves (4 plies)")
-    screen.asleep()
+    screen = show("--game", "3,3,3", *HUMANS, "--store", store3).until("X to move.")
+    screen.press(*"b1a1c1a2", "s").until("O wins in 2 moves (4 plies)").asleep()
     _, known = analyses(store3, "3,3,3", "b1 a1 c1 a2")
     row, column = screen.find("= ●●●──")
     assert screen.lines[row + 2][column + 5 : column + 7] == "●●"
     assert [analysis.outcome for analysis in known] == ["draw"] * 3 + ["win", "loss"]
-    screen.click(row, column + 3)
-    screen.until("Position after 1 of 4 moves.")
+    screen.click(row, column + 3).until("Position after 1 of 4 moves.")

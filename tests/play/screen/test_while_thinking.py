@@ -36,11 +36,8 @@ class Talking(Player):
 def waiting(show: Show, store3: Path) -> Screen:
     """A game in which X has claimed b2, and O thinks."""
     Path("slow.py").write_text(PLAYERS)
-    screen = show(*THREE, "--o", "slow:Waiting", "--store", store3)
-    screen.until("Your turn.")
-    screen.press(ENTER)
-    screen.until("O, slow:Waiting, is thinking …")
-    return screen
+    screen = show(*THREE, "--o", "slow:Waiting", "--store", store3).until("Your turn.")
+    return screen.press(ENTER).until("O, slow:Waiting, is thinking …")
 
 
 def let_move() -> None:
@@ -49,44 +46,36 @@ def let_move() -> None:
 
 
 def test_whoever_resigns_while_the_other_thinks_has_lost(waiting: Screen) -> None:
-    waiting.press("x")
-    waiting.until("O has won: X resigned.", "0 won, 1 lost, 0 drawn")
+    waiting.press("x").until("O has won: X resigned.", "0 won, 1 lost, 0 drawn")
     let_move()
     waiting.asleep()
     assert waiting.marks() == {"b2": "X"}
 
 
 def test_a_reply_that_comes_after_an_undo_is_dropped_and_so_is_its_error(waiting: Screen) -> None:
-    waiting.press("u")
-    waiting.until("Your turn.", without=["thinking"])
-    waiting.press(*"a1")
-    waiting.until("is thinking …")
+    waiting.press("u").until("Your turn.", without=["thinking"])
+    waiting.press(*"a1").until("is thinking …")
     let_move()
-    waiting.until("O played b1. Your turn.")
-    waiting.asleep()
+    waiting.until("O played b1. Your turn.").asleep()
     assert waiting.marks() == {"a1": "X", "b1": "O"}
 
 
 def test_whoever_changes_sides_while_the_other_thinks_moves_himself(waiting: Screen) -> None:
-    waiting.press("z")
-    waiting.until("You have changed sides.", "X slow:Waiting", "O you", without=["thinking"])
+    waiting.press("z").until("You have changed sides.", "X slow:Waiting", "O you", without=["thinking"])
     let_move()
     waiting.asleep()
     assert waiting.marks() == {"b2": "X"}
-    waiting.press(*"c3")
-    waiting.until("X played a1. Your turn.")
+    waiting.press(*"c3").until("X played a1. Your turn.")
 
 
 def test_while_another_player_thinks_the_oracle_answers(waiting: Screen) -> None:
-    waiting.press("s", "t")
-    waiting.until("The oracle would play a1")
+    waiting.press("s", "t").until("The oracle would play a1")
     let_move()
     waiting.until("O played a1. Your turn.")
 
 
 def test_another_game_begins_though_a_player_is_still_thinking(waiting: Screen) -> None:
-    waiting.press(":", *"game 3,3,3", ENTER)
-    waiting.until("Your turn.", without=["thinking", "1. X b2"])
+    waiting.press(":", *"game 3,3,3", ENTER).until("Your turn.", without=["thinking", "1. X b2"])
     let_move()
     waiting.asleep()
     assert waiting.marks() == {}
@@ -94,51 +83,37 @@ def test_another_game_begins_though_a_player_is_still_thinking(waiting: Screen) 
 
 def test_a_player_that_fails_is_named_with_what_helps(show: Show, store3: Path) -> None:
     Path("slow.py").write_text(PLAYERS)
-    screen = show(*THREE, "--o", "slow:Raising", "--store", store3)
-    screen.until("Your turn.")
+    screen = show(*THREE, "--o", "slow:Raising", "--store", store3).until("Your turn.")
     screen.press(ENTER)
     told = "Slow:Raising as O: ValueError: boom: u takes your move back, m chooses another opponent."
     screen.until(told)
-    screen.press(*"a1")
-    screen.until(told)
-    screen.press("!")
-    screen.until("O oracle, level 10", "1. X b2 O ", "Your turn.")
+    screen.press(*"a1").until(told)
+    screen.press("!").until("O oracle, level 10", "1. X b2 O ", "Your turn.")
 
 
 def test_what_a_player_prints_comes_when_the_screen_is_gone(show: Show, store3: Path) -> None:
     Path("slow.py").write_text(PLAYERS)
-    screen = show(*THREE, "--o", "slow:Talking", "--store", store3)
-    screen.until("Your turn.")
-    screen.press(ENTER)
-    screen.until("O played c3. Your turn.", without=["I take"])
-    screen.press("q")
-    assert screen.ended() == 0
+    screen = show(*THREE, "--o", "slow:Talking", "--store", store3).until("Your turn.")
+    screen.press(ENTER).until("O played c3. Your turn.", without=["I take"])
+    assert screen.press("q").ended() == 0
     assert "I take the last one." in screen.text
 
 
 def test_where_games_cannot_be_kept_that_is_said_at_the_first_move(show: Show, store3: Path, home: Path) -> None:
     (home / "state").write_text("")
-    screen = show(*THREE, "--o", "first", "--store", store3)
-    screen.until("Your turn.")
+    screen = show(*THREE, "--o", "first", "--store", store3).until("Your turn.")
     screen.press(ENTER)
     screen.until("Games cannot be kept: Not a directory. Save this one elsewhere: save FILE. O played a1.")
-    screen.press(*"c3")
-    screen.until("O played", without=["Games cannot be kept"])
+    screen.press(*"c3").until("O played", without=["Games cannot be kept"])
 
 
 def test_the_score_counts_a_game_for_whoever_sat_there_when_it_ended(show: Show, store3: Path) -> None:
-    screen = show(*THREE, "--o", "first", "--store", store3)
-    screen.until("Your turn.")
-    screen.press("x")
-    screen.until("0 won, 1 lost, 0 drawn")
-    screen.press("z")
-    screen.until("You have changed sides.", "0 won, 1 lost, 0 drawn")
+    screen = show(*THREE, "--o", "first", "--store", store3).until("Your turn.")
+    screen.press("x").until("0 won, 1 lost, 0 drawn")
+    screen.press("z").until("You have changed sides.", "0 won, 1 lost, 0 drawn")
 
 
 def test_after_the_strongest_opponent_the_one_before_comes_back(show: Show, store3: Path) -> None:
-    screen = show(*THREE, "--level", 10, "--store", store3)
-    screen.until("O oracle, level 10")
-    screen.press("!")
-    screen.until("O is oracle, level 4 from now on.")
-    screen.press("!", "!")
-    screen.until("O is oracle, level 4 from now on.")
+    screen = show(*THREE, "--level", 10, "--store", store3).until("O oracle, level 10")
+    screen.press("!").until("O is oracle, level 4 from now on.")
+    screen.press("!", "!").until("O is oracle, level 4 from now on.")
