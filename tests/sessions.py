@@ -174,6 +174,13 @@ def piped(typed: str | bytes, *arguments: object, encoding: str = "utf-8", **env
     return run_command(main, *arguments, typed=typed, encoding=encoding, **env)
 
 
+def printed(typed: str | bytes, *arguments: object, **given: str) -> str:
+    """Return what the command prints with these lines typed into a pipe; fail if it exits or complains otherwise."""
+    ran = piped(typed, *arguments, **given)
+    assert (ran.returncode, ran.stderr) == (0, ""), ran
+    return ran.stdout
+
+
 def piped_process(typed: str | bytes, *arguments: object, **env: str) -> Ran:
     """Run the command to its end with these lines typed into a pipe, as a process."""
     said = typed if isinstance(typed, bytes) else typed.encode()
