@@ -48,12 +48,6 @@ def setup(page: Page, url: str) -> None:
     says(page, "pick a cell")
 
 
-def other_board(page: Page, url: str) -> None:
-    setup(page, url)
-    choose_game(page, "cross")
-    expect(page.locator(".cell")).to_have_count(12)
-
-
 def no_such_board(page: Page, url: str) -> None:
     setup(page, url)
     choose_game(page, "nonsense")
@@ -83,10 +77,10 @@ def invite(page: Page, url: str) -> None:
     expect(page.locator(".offer")).to_contain_text("asked")
 
 
-def large_match(page: Page, url: str) -> None:
+def lines_shown(page: Page, url: str) -> None:
     setup(page, url)
-    begin(page, HERE, game="15,15,5")
-    play(page, "h8", "i9")
+    begin(page, HERE, game="5,6,4")
+    play(page, "c3")
     page.get_by_label("Show the lines").check()
 
 
@@ -95,10 +89,6 @@ def review(page: Page, url: str) -> None:
     begin(page, HERE)
     play(page, *X_WINS)
     expect(page.get_by_role("heading", name="Review")).to_be_visible()
-
-
-def review_stepped_back(page: Page, url: str) -> None:
-    review(page, url)
     page.get_by_role("list", name="Moves").get_by_role("button").nth(2).click()
 
 
@@ -122,24 +112,16 @@ def lost_connection(page: Page, url: str) -> None:
 
 
 def missing_match(page: Page, url: str) -> None:
-    page.goto(f"{url}/match/0")
-    expect(page.get_by_role("alert")).to_be_visible()
-
-
-def explore_alike(page: Page, url: str) -> None:
-    page.goto(f"{url}/explore")
-    says(page, "X to move")
+    page.goto(f"{url}/match/{'0' * 24}")
+    expect(page.get_by_role("alert")).to_contain_text("there is no match")
+    expect(button(page, "Try again")).to_be_visible()
 
 
 def explore(page: Page, url: str) -> None:
-    page.goto(f"{url}/explore/4,4,4/{VERDICTS}")
+    page.goto(f"{url}/explore/4,4,4/{VERDICTS}?moves={'+'.join(X_WINS[:5])}")
     says(page, "to move")
+    expect(page.locator(".graph")).to_be_visible()
     cell(page, "d1").focus()
-
-
-def explore_with_graph(page: Page, url: str) -> None:
-    page.goto(f"{url}/explore/4,4,4/XXXX/OOO./..../....?moves={'+'.join(X_WINS)}")
-    says(page, "X has won")
 
 
 def setting_up(page: Page, url: str) -> None:
@@ -150,25 +132,19 @@ def setting_up(page: Page, url: str) -> None:
     says(page, re.compile("X has"))
 
 
-def explore_failing(page: Page, url: str) -> None:
-    page.route("**/api/positions", lambda route: route.fulfill(status=400, json={"message": "no"}))
-    page.goto(f"{url}/explore")
-    expect(page.get_by_role("alert")).to_be_visible()
-
-
-def puzzle(page: Page, url: str) -> None:
+def open_puzzle(page: Page, url: str) -> None:
     page.goto(f"{url}/puzzles?seed=a")
     says(page, "Pick a cell")
 
 
-def puzzle_right(page: Page, url: str) -> None:
-    puzzle(page, url)
+def puzzle_solved(page: Page, url: str) -> None:
+    open_puzzle(page, url)
     button(page, "Solution").click()
     says(page, "is the only move")
 
 
-def puzzle_wrong(page: Page, url: str) -> None:
-    puzzle(page, url)
+def puzzle_missed(page: Page, url: str) -> None:
+    open_puzzle(page, url)
     while not page.get_by_text("does not work").count():
         page.locator('.cell[aria-disabled="false"]').last.click()
         says(page, re.compile("does not work|the only move"))
@@ -183,10 +159,37 @@ def api(page: Page, url: str) -> None:
     page.get_by_text("What it answers with").first.click()
 
 
+def duel_setup(page: Page, url: str) -> None:
+    page.goto(url)
+    choose_game(page, "duel")
+    says(page, "Red begins")
+
+
+def duel(page: Page, url: str) -> None:
+    page.goto(url)
+    begin(page, HERE, game="duel,4,4")
+    play(page, "a1", "d4", "b1", "d3", "c1", "d2", "d1")
+    button(page, "Hint").click()
+    says(page, "Hint")
+    cell(page, "a4").click(force=True)
+    says(page, "not next to")
+
+
+def duel_over(page: Page, url: str) -> None:
+    page.goto(url)
+    begin(page, HERE, game="duel,3,3")
+    play(page, "a1", "b1", "c1", "a2", "c2", "b2", "a3", "c3", "b3")
+    expect(page.get_by_role("heading", name="Review")).to_be_visible()
+
+
+def duel_explored(page: Page, url: str) -> None:
+    page.goto(f"{url}/explore/duel,4,4/R.../.G../..../....")
+    says(page, "R to move")
+
+
 STATES = [
-    setup, other_board, no_such_board, match, hint, invite, large_match, review, review_stepped_back, watching,
-    own_game, lost_connection, missing_match, explore_alike, explore, explore_with_graph, setting_up, explore_failing,
-    puzzle, puzzle_right, puzzle_wrong, api,
+    no_such_board, hint, invite, lines_shown, review, watching, own_game, lost_connection, missing_match,
+    explore, setting_up, puzzle_solved, puzzle_missed, api, duel_setup, duel, duel_over, duel_explored,
 ]  # fmt: skip
 
 
@@ -317,22 +320,14 @@ def test_the_focus_stays_among_the_steps_and_the_main_line_of_an_exploration(ser
 
 
 @slow
-@pytest.mark.parametrize("game", ["fano", "15,15,5"])
-def test_the_board_is_one_tab_stop(game: str, seat: Visit) -> None:
-    page = seat(game)
-    stops = page.locator('.cell[tabindex="0"]')
+def test_the_board_is_one_tab_stop_and_arrows_skip_holes_and_stop_at_the_edge(seat: Visit) -> None:
+    page = seat("cross")
+    keys, stops = Keys(page), page.locator('.cell[tabindex="0"]')
     expect(stops).to_have_count(1)
-    assert page.locator('.cell[tabindex="-1"]').count() == page.locator(".cell").count() - 1
+    assert page.locator('.cell[tabindex="-1"]').count() == 11
     page.locator(".cell").last.click()
-    expect(stops).to_have_attribute("data-cell", str(page.locator(".cell").count() - 1))
+    expect(stops).to_have_attribute("data-cell", "11")
     expect(stops).to_have_count(1)
-
-
-@slow
-def test_arrows_skip_holes_and_stop_at_the_edge(server: Served, visit: Visit) -> None:
-    page = visit(f"{server.url}/explore/cross")
-    keys = Keys(page)
-    says(page, "to move")
     cell(page, "b1").focus()
     for key, at in (("ArrowLeft", "b1"), ("ArrowDown", "b2"), ("Home", "a2"), ("ArrowUp", "a2"), ("End", "d2")):
         keys.press(key)
