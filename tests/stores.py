@@ -13,6 +13,7 @@ import lmdb
 import pytest
 
 from solver.games.board import BoardGame
+from solver.index.places import page_size
 from solver.kinds import kind_of
 from solver.proof import proof as proofs
 from solver.proof.build import build_store
@@ -20,6 +21,10 @@ from solver.proof.crew import threads
 from solver.proof.progress import silent
 from solver.proof.proof import StoredPages, Summary, Task
 from solver.scratch.tasks import TaskFiles
+from solver.store.manifest import Manifest, digest_of_layers
+from solver.store.record import PackedRecord, new_digest, pack, unpack
+from solver.store.store import Store
+from solver.store.writer import StoreWriter
 
 
 def seal_anew(path: Path) -> None:
@@ -196,6 +201,29 @@ def alter_done(file: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change what a `.done` file says, with the right checksum."""
     fields = json.loads(file.read_bytes()[4:])
     file.write_bytes(signed(named(file), json.dumps(change(fields)).encode()))
+
+
+def rewritten(
+    path: Path,
+    good: Path,
+    change: Callable[[int, int, bytearray], object] = lambda empty, number, page: None,
+    about: Callable[[Manifest], Manifest] = lambda manifest: manifest,
+    more: Iterable[PackedRecord] = (),
+) -> Path:
+    """Write a store like `good` with other pages, manifest or records, and with every CRC and the digest right."""
+    with Store(good) as store, StoreWriter(path) as writer:
+        records, layers = {record.key: record for record in more}, dict[int, bytes]()
+        for key, value in store.records():
+            held = [(half, bytearray(page)) for half, page in unpack(key, value, page_size(store.game, key[0]))]
+            for half, page in held:
+                change(key[0], half, page)
+            records[key] = pack(key[0], [half for half, _ in held], b"".join(page for _, page in held))
+        for key, record in sorted(records.items()):
+            writer.put(key, record.value)
+            layers[key[0]] = layers.get(key[0], b"") + record.digests
+        digest = digest_of_layers([new_digest(layer).digest() for layer in layers.values()])
+        writer.finish(about(store.manifest._replace(digest=digest)))
+    return path
 
 
 class Decoded:
