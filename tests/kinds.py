@@ -107,15 +107,22 @@ def duel_twin(name: str, **patches: Any) -> Twin:
     return Twin(name, duel.empty, group, moves, score, naive.tiles, board_at, patches)
 
 
+BOOK_GAME = "duel,1,7"
+BOOK: dict[str, Any] = {
+    "solver.duel.index.WHOLE_CELLS": 5, "solver.duel.book._SETS_A_TASK": 3, "solver.duel.book._TABLE_BITS": 12,
+    "solver.store.digests._digests": dict,
+}  # fmt: skip
+"""What to patch for a game of so few cells to have a book."""
+
+
 @cache
 def twins() -> tuple[Twin, ...]:
     """Some of every kind. A book is a kind of store of its own, which small boards have only if they are told to."""
     tasks = {"solver.proof.prove._LEAST_CHECKED_PLACES": 8, "solver.duel.sweep._CHUNK_PLACES": 32}
-    book = {"solver.duel.index.WHOLE_CELLS": 5, "solver.duel.book._SETS_A_TASK": 3, "solver.duel.book._TABLE_BITS": 12}
     return (
         lines_twin("2,3,2", **tasks), lines_twin("1,7,3,misere"),
         duel_twin("duel,2,3", **tasks), duel_twin("duel,1,5"),
-        duel_twin("duel,1,7", **book, **{"solver.store.digests._digests": dict}),
+        duel_twin(BOOK_GAME, **BOOK),
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import stand_in
+from kinds import BOOK, BOOK_GAME
 from stores import (
     DAMAGES,
     MadeTasks,
@@ -98,12 +99,16 @@ class Subject(NamedTuple):
     params=[
         *((GAME.name, holder) for holder in Holder), *(("3,3,3", holder) for holder in Holder),
         pytest.param(("2,5,3,misere", Holder.FILES), marks=SLOW), ("1,7,3", Holder.FILES), ("duel,2,3", None),
+        (BOOK_GAME, None),
     ],
     ids=lambda param: f"{param[0]} {param[1].value if param[1] else ''}",
 )  # fmt: skip
-def subject(request: pytest.FixtureRequest) -> Subject:
+def subject(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Subject:
     """The stand-in and a small game of each kind, in all ways to hold pages."""
     name, holder = request.param
+    if name == BOOK_GAME:
+        for target, value in BOOK.items():
+            monkeypatch.setattr(target, value)
     return Subject(parse_game(name), holder)
 
 
