@@ -8,14 +8,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-import schemathesis
 from asgi import InProcess
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from requests import PreparedRequest, Response, Session
 from requests.adapters import BaseAdapter, HTTPAdapter
-from schemathesis.generation.hypothesis.builder import HypothesisTestConfig, HypothesisTestMode, create_test
-from schemathesis.specs.openapi.checks import positive_data_acceptance
 from urllib3 import HTTPResponse
 
 from play.server.allowance import Allowance
@@ -34,6 +31,8 @@ CHOOSY = {"position", "positions", "game", "puzzle", "begin", "move", "undo", "r
 @pytest.fixture(scope="module")
 def schema() -> Any:
     """The document as schemathesis reads it."""
+    import schemathesis
+
     schema = schemathesis.openapi.from_dict(DOCUMENT)
     rejection = schema.config.checks.negative_data_rejection
     rejection.expected_statuses = [*rejection.expected_statuses, "413"]  # what is wrong may be too large as well
@@ -200,7 +199,7 @@ class Visitor:
         )
         response = case.call(base_url=self.served.url)
         assert response.status_code == status, (method, path, more, response.text)
-        case.validate_response(response, excluded_checks=[positive_data_acceptance])
+        case.validate_response(response, excluded_checks=[_acceptance()])
         described = operation.definition.raw
         self.had.add((described["operationId"], status))
         if not response.content:
@@ -329,7 +328,13 @@ def test_every_operation_is_visited_but_for_the_endless_one() -> None:
 
 def excluded(operation: Any) -> list[Any]:
     """The checks of schemathesis that do not hold for an operation."""
-    return [positive_data_acceptance] if operation.definition.raw["operationId"] in CHOOSY else []
+    return [_acceptance()] if operation.definition.raw["operationId"] in CHOOSY else []
+
+
+def _acceptance() -> Any:
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+    return positive_data_acceptance
 
 
 def aim(case: Any, served: InProcess) -> None:
@@ -351,6 +356,8 @@ def test_whatever_the_document_allows_or_forbids_is_answered_as_it_says(
     def ask(case: Any) -> None:
         aim(case, asked)
         case.call_and_validate(base_url=asked.url, excluded_checks=excluded(operation))
+
+    from schemathesis.generation.hypothesis.builder import HypothesisTestConfig, HypothesisTestMode, create_test
 
     modes = [HypothesisTestMode.FUZZING] if count == 10 else list(HypothesisTestMode)
     config = HypothesisTestConfig(project=schema.config, modes=modes)
