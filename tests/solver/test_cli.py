@@ -62,7 +62,7 @@ def test_a_bad_game_is_refused_in_one_line(command: Any, game: str, run: Run) ->
 @pytest.mark.parametrize("command", [(SOLVE, "build"), (SOLVE, "plan"), (SOLVE, "bench"), *READERS])
 def test_a_game_too_large_to_solve_is_refused_in_one_line(command: Any, run: Run, tmp_path: Path) -> None:
     named = () if command[1] == "bench" else ("--store", tmp_path / "s")
-    for game in ("9,9,5", "500,500,5"):
+    for game in ("9,9,5", "500,500,5", "duel,6,7"):
         ran = run(*command, "--game", game, *named)
         assert one_line(ran, ran.code)
         assert ran.code in ((2,) if command[1] in ("build", "plan", "bench") else (2, 3))

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from itertools import combinations, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,26 +18,13 @@ from solver.index.symmetry import image, symmetries
 from solver.kinds import kind_of
 from solver.proof.build import build_store
 from solver.proof.crew import threads
-from solver.proof.plan import (
-    LARGEST_STORE,
-    Holder,
-    Plan,
-    available_memory,
-    plan_lines,
-    require_storable,
-    size_in_words,
-)
+from solver.proof.plan import LARGEST_STORE, Holder, Plan, available_memory, plan_lines, require_storable, size_in_words
 from solver.proof.progress import silent
 from solver.store.store import Store
-from solver.sweep.halves import LayerHalves, all_halves, kernel_game
+from solver.sweep.halves import all_halves, kernel_game
 from solver.sweep.layers import page_sizes
 
 GAMES = ["3,3,3", "3,4,3", "2,5,3,misere", "1,9,4", "3,3,1"]
-
-
-def layout_of(halves: list[LayerHalves]) -> dict[int, tuple[int, int]]:
-    """How many open and finished halves each layer has."""
-    return {number: (len(layer.open), len(layer.finished)) for number, layer in enumerate(halves)}
 
 
 def plan_of(name: str, hands: int = 1) -> Plan:
@@ -46,12 +34,29 @@ def plan_of(name: str, hands: int = 1) -> Plan:
         return kind_of(game).proof(game, kind_of(game).symmetries(game), None, crew=crew, on_progress=silent).plan
 
 
+def give_disk(patch: pytest.MonkeyPatch, free: int) -> None:
+    """Let every disk have so many free bytes."""
+    patch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+
+
+@pytest.fixture
+def planned(run: Callable[..., Any], tmp_path: Path) -> Callable[..., tuple[dict[str, Any], list[str]]]:
+    """What the command says of a game, as JSON and as lines, with the store in an empty folder."""
+
+    def planning(name: str, *options: object) -> tuple[dict[str, Any], list[str]]:
+        arguments = ("plan", "--game", name, "--store", tmp_path / "s", "--jobs", 2, *options)
+        one, other = run(main, *arguments, "--json"), run(main, *arguments)
+        for ran in (one, other):
+            assert (ran.code, ran.err.splitlines()) == (0, ["compiling..."])
+        assert one.out.count("\n") == 1
+        return json.loads(one.out), other.out.splitlines()
+
+    return planning
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_the_plan_counts_every_place_that_is_filled(name: str, tmp_path: Path) -> None:
-    game = parse_game(name)
-    report = build_store(game, tmp_path / "s", jobs=1)
-    planned = plan_lines(game.cells, layout_of(all_halves(kernel_game(game, symmetries(game)))), 1)
-    assert planned == plan_of(name)
+    report, planned = build_store(parse_game(name), tmp_path / "s", jobs=1), plan_of(name)
     assert planned.filled == report.summary.filled
     with Store(tmp_path / "s") as store:
         assert planned.stored == sum(len(page) for _, _, page in store.pages())
@@ -67,10 +72,13 @@ def test_the_plan_s_memory_holds_two_layers_at_once_and_all_halves(name: str) ->
         live = [x for x in sets if min(image(g, x) for g in group) == x and not game.completed(x)]
         held.append(len(live) * page_sizes(game.cells, xs)[1])
     halves = all_halves(kernel_game(game, group))
-    planned = plan_lines(game.cells, layout_of(halves), 1)
+    planned = plan_of(name)
     assert planned.pages == max(a + b for a, b in pairwise(held))
     assert planned.always == sum(each.nbytes for layer in halves for each in layer)
     assert planned.memory(Holder.RAW) > planned.pages + planned.always
+    assert planned == plan_lines(
+        game.cells, {n: (len(each.open), len(each.finished)) for n, each in enumerate(halves)}, 1
+    )
 
 
 def test_the_plan_of_a_large_board_holds_the_halves_of_few_layers() -> None:
@@ -98,6 +106,12 @@ def test_each_way_to_hold_pages_takes_less_memory_than_the_one_before_and_only_f
     assert scratch[0] >= plan.store > plan.stored // plan.places_per_byte
 
 
+def test_threads_beyond_the_cores_save_no_time() -> None:
+    few, many = (Plan(10**9, 10**9, 10**9, 10**9, 0, 25, hands) for hands in (os.cpu_count() or 1, 1000))
+    assert few.seconds == many.seconds
+    assert few.core_seconds == many.core_seconds >= few.seconds
+
+
 def test_pages_are_held_in_the_fastest_way_that_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan(10**12, 10**12, 10**11, 10**11, 10**9, 25, 8)
     for holder in Holder:
@@ -108,17 +122,11 @@ def test_pages_are_held_in_the_fastest_way_that_there_is_room_for(monkeypatch: p
             assert plan.choose(files=False) is (Holder.PACKED if fits is Holder.FILES else fits)
 
 
-def test_threads_beyond_the_cores_save_no_time() -> None:
-    few, many = (Plan(10**9, 10**9, 10**9, 10**9, 0, 25, hands) for hands in (os.cpu_count() or 1, 1000))
-    assert few.seconds == many.seconds
-    assert few.core_seconds == many.core_seconds >= few.seconds
-
-
 @pytest.mark.parametrize(
     ("what", "patched"),
     [
         ("memory", ("solver.proof.plan.available_memory", lambda: 1 << 20)),
-        ("disk", ("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1 << 10}))),
+        ("disk", ("shutil.disk_usage", lambda _: SimpleNamespace(free=1 << 10))),
     ],
 )
 def test_what_the_machine_has_no_room_for_is_refused_in_one_line_with_the_numbers(
@@ -129,9 +137,8 @@ def test_what_the_machine_has_no_room_for_is_refused_in_one_line_with_the_number
         build_store(parse_game("3,4,3"), tmp_path / "s", jobs=2)
     ran = run(main, "build", "--game", "3,4,3", "--store", tmp_path / "s")
     assert ran.code == 1
-    said = [line for line in ran.err.splitlines() if not line.endswith("...")]
-    assert len(said) == 1
-    assert said[0].startswith("Error: game '3,4,3' has ")
+    (said,) = [line for line in ran.err.splitlines() if not line.endswith("...")]
+    assert said.startswith("Error: game '3,4,3' has ")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,13 +151,12 @@ def test_a_build_needs_room_only_for_what_its_scratch_folder_does_not_have_yet(
         if tasks:
             break_off(game, tmp_path / "s", tasks)
             kept = sum(file.stat().st_size for file in (tmp_path / "s.partial").glob("*.*.*"))
-            assert kept
         needs = plan.store + plan.scratch(Holder.RAW) - kept
         with monkeypatch.context() as patched:
-            patched.setattr("shutil.disk_usage", lambda _, free=needs - 1: type("Usage", (), {"free": free}))
+            give_disk(patched, needs - 1)
             with pytest.raises(TooLarge, match=r"of disk, but .* is available"):
                 build_store(game, tmp_path / "s", jobs=2)
-        monkeypatch.setattr("shutil.disk_usage", lambda _, free=needs: type("Usage", (), {"free": free}))
+        give_disk(monkeypatch, needs)
     build_store(game, tmp_path / "s", jobs=2)
 
 
@@ -169,11 +175,6 @@ def test_where_memory_is_short_a_build_holds_its_pages_in_files(
     assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
 
 
-def test_a_store_is_not_verified_where_memory_is_short(store3: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
-    monkeypatch.setattr("solver.proof.plan.available_memory", lambda: 1 << 20)
-    assert run(main, "verify", "--game", "3,3,3", "--store", store3).code == 1
-
-
 def test_the_memory_that_is_free_is_no_more_than_there_is() -> None:
     assert 1 << 26 < available_memory() < 1 << 50
 
@@ -181,14 +182,9 @@ def test_the_memory_that_is_free_is_no_more_than_there_is() -> None:
 FOUND = {"game", "cells", "places", "store", "core_hours", "seconds", "free_memory", "free_scratch", "ways"}
 
 
-@pytest.mark.parametrize(
-    "name", ["3,3,3", "4,5,4", "3,4,3,misere", "duel,3,3", pytest.param("duel", marks=pytest.mark.slow)]
-)
-def test_the_command_plan_says_as_json_what_is_planned(name: str, tmp_path: Path, run: Callable[..., Any]) -> None:
-    ran = run(main, "plan", "--game", name, "--store", tmp_path / "s", "--jobs", 2, "--json")
-    assert (ran.code, ran.out.count("\n")) == (0, 1)
-    assert ran.err.splitlines() == ["compiling..."]
-    said, plan = json.loads(ran.out), plan_of(name, 2)
+@pytest.mark.parametrize("name", ["3,3,3", "4,5,4", "3,4,3,misere", "duel,3,3"])
+def test_the_command_plan_says_what_is_planned_as_json_and_in_words(name: str, planned: Any, tmp_path: Path) -> None:
+    (said, lines), plan = planned(name, "--scratch", "/tmp"), plan_of(name, 2)
     assert set(said) == FOUND
     assert (said["game"], said["cells"]) == (name, parse_game(name).cells)
     assert (said["places"], said["store"]) == (plan.filled, plan.store)
@@ -200,18 +196,6 @@ def test_the_command_plan_says_as_json_what_is_planned(name: str, tmp_path: Path
         assert set(way) == {"holder", "memory", "scratch", "fits"}
         assert (way["memory"], way["scratch"]) == (plan.memory(holder), plan.scratch(holder))
         assert way["fits"] is (way["memory"] <= said["free_memory"])
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["3,3,3", "4,5,4", "duel,3,3"])
-def test_the_command_plan_says_in_words_what_it_says_as_json(
-    name: str, tmp_path: Path, run: Callable[..., Any]
-) -> None:
-    arguments = ("plan", "--game", name, "--store", tmp_path / "s", "--scratch", "/tmp", "--jobs", 2)
-    said = json.loads(run(main, *arguments, "--json").out)
-    ran = run(main, *arguments)
-    assert (ran.code, ran.err.splitlines()) == (0, ["compiling..."])
-    lines = ran.out.splitlines()
     assert lines[0] == f"{name}: {said['places']:,} places on {said['cells']} cells"
     for way in said["ways"]:
         (line,) = [line for line in lines if line.startswith(Holder[way["holder"].upper()].value + "  ")]
@@ -223,19 +207,17 @@ def test_the_command_plan_says_in_words_what_it_says_as_json(
     assert size_in_words(said["free_scratch"])[-2:] in line
     assert line.endswith(" /tmp")
     assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_the_command_plan_says_what_does_not_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
-) -> None:
+def test_the_command_plan_says_what_does_not_fit(planned: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of("4,5,4", 2)
-    arguments = ("plan", "--game", "4,5,4", "--store", tmp_path / "s", "--jobs", 2)
 
     def fitting() -> list[str]:
-        ways = json.loads(run(main, *arguments, "--json").out)["ways"]
-        words = [line for line in run(main, *arguments).out.splitlines() if line.endswith((" fits", " does not fit"))]
-        assert [line.endswith(" fits") and "does not" not in line for line in words] == [way["fits"] for way in ways]
-        return [way["holder"] for way in ways if way["fits"]]
+        said, lines = planned("4,5,4")
+        words = [line for line in lines if line.endswith((" fits", " does not fit"))]
+        assert [line.endswith("   fits") for line in words] == [way["fits"] for way in said["ways"]]
+        return [way["holder"] for way in said["ways"] if way["fits"]]
 
     assert fitting() == ["raw", "packed", "files"]
     with monkeypatch.context() as patched:
@@ -243,45 +225,33 @@ def test_the_command_plan_says_what_does_not_fit(
         patched.setattr("solver.proof.outlook.available_memory", lambda: least)
         assert fitting() == [holder.name.lower() for holder in Holder if plan.memory(holder) == least]
     with monkeypatch.context() as patched:
-        free = plan.scratch(Holder.RAW)
-        patched.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": free}))
+        give_disk(patched, plan.scratch(Holder.RAW))
         assert "files" not in fitting()
-    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": plan.store - 1}))
+    give_disk(monkeypatch, plan.store - 1)
     assert fitting() == []
 
 
 def test_what_the_command_plan_says_fits_is_what_a_build_accepts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
+    planned: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
 ) -> None:
     """The store and the scratch beside it share a disk, which must have room for both."""
     plan = plan_of("3,4,3", 2)
     for free in (plan.store + plan.scratch(Holder.RAW) - 1, plan.store + plan.scratch(Holder.RAW)):
-        monkeypatch.setattr("shutil.disk_usage", lambda _, free=free: type("Usage", (), {"free": free}))
-        arguments = ("--game", "3,4,3", "--store", tmp_path / "s", "--jobs", 2)
-        raw = json.loads(run(main, "plan", *arguments, "--json").out)["ways"][0]
-        assert raw["fits"] == (run(main, "build", *arguments).code == 0)
+        give_disk(monkeypatch, free)
+        raw = planned("3,4,3")[0]["ways"][0]
+        build = run(main, "build", "--game", "3,4,3", "--store", tmp_path / "s", "--jobs", 2)
+        assert raw["fits"] == (build.code == 0)
 
 
-@pytest.mark.parametrize("name", ["4,4", "0,4,4", "x", "", "9,9,5", "duel,6,7", "500,500,5"])
-def test_the_command_plan_refuses_a_game_that_cannot_be_solved_in_one_line(name: str, run: Callable[..., Any]) -> None:
-    ran = run(main, "plan", "--game", name)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert ran.err.startswith("Error: ")
-
-
-def test_a_scratch_folder_that_is_not_there_yet_is_planned_for(tmp_path: Path, run: Callable[..., Any]) -> None:
-    scratch = tmp_path / "deep" / "deeper"
-    said = json.loads(run(main, "plan", "--game", "3,3,3", "--scratch", scratch, "--json").out)
-    assert said["free_scratch"] > 0
+def test_what_is_free_is_known_of_a_scratch_folder_that_is_not_there_yet_but_not_of_an_object_store(
+    planned: Any, tmp_path: Path
+) -> None:
+    assert planned("3,3,3", "--scratch", tmp_path / "deep" / "deeper")[0]["free_scratch"] > 0
     assert list(tmp_path.iterdir()) == []
-
-
-def test_nobody_knows_what_is_free_in_an_object_store(tmp_path: Path, run: Callable[..., Any]) -> None:
-    arguments = ("plan", "--game", "3,3,3", "--store", tmp_path / "s", "--scratch", "s3://bucket/ttt4")
-    said = json.loads(run(main, *arguments, "--json").out)
+    said, lines = planned("3,3,3", "--scratch", "s3://bucket/ttt4")
     assert said["free_scratch"] is None
     assert all(way["fits"] for way in said["ways"])
-    (line,) = [line for line in run(main, *arguments).out.splitlines() if line.startswith("free ")]
+    (line,) = [line for line in lines if line.startswith("free ")]
     assert " unknown " in line
     assert line.endswith(" s3://bucket/ttt4")
 
