@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sessions import KEPT, Start, piped, refused
+from sessions import KEPT, Start, piped, printed, refused
 
 from oracle.grading import BEST, DRAW_LOST, GAVE_WIN, LARGER, SMALLER, WIN_LOST
 from oracle.oracle import Oracle
@@ -120,20 +120,13 @@ def test_a_record_that_is_written_as_json_is_read_back(record: Record) -> None:
     again = record_from_json(json.dumps(fields))
     assert seen(again) == seen(record)
     assert record_as_dict(again) == fields
-    assert fields["captured"] == [
-        len(naive.captures(naive.Duel(*size(record)), board, move, naive.turn(board)))
-        for board, move in zip(boards_in(record), record.match.moves, strict=False)
-    ]
-
-
-def size(record: Record) -> tuple[int, int]:
     rules: Any = record.match.rules
-    return rules.game.rows, rules.game.columns
-
-
-def boards_in(record: Record) -> Iterator[str]:
-    for state in record.match.states:
-        yield record.match.rules.encode(state).replace("/", "")
+    duel = naive.Duel(rules.game.rows, rules.game.columns)
+    boards = [rules.encode(state).replace("/", "") for state in record.match.states]
+    assert fields["captured"] == [
+        len(naive.captures(duel, board, move, naive.turn(board)))
+        for board, move in zip(boards, record.match.moves, strict=False)
+    ]
 
 
 @given(records())
@@ -146,32 +139,28 @@ def test_the_result_in_a_record_is_1_0_if_red_has_won(record: Record) -> None:
 
 
 def test_a_record_names_the_players_of_red_and_green_and_what_was_captured() -> None:
-    match = match_of(WHOLE)
-    text = str(Record(match, {"R": "human", "G": "oracle"}))
-    assert text.splitlines()[:3] == ['[Game "duel,3,3"]', '[R "human"]', '[G "oracle"]']
-    captured = [len(naive.captures(naive.Duel(3, 3), board.replace("/", ""), RULES.read(move), naive.turn(board)))
-                for board, move in zip(boards_of(WHOLE), WHOLE, strict=False)]  # fmt: skip
-    assert sum(captured) > 3
-    words = [word for word in text.partition("\n\n")[2].split() if not word.endswith(".")]
-    expected = [move + (f"x{count}" if count else "") for move, count in zip(WHOLE, captured, strict=True)]
-    assert words == [*expected, Record(match).result]
+    text = str(Record(match_of(["b2", "a2", "c2"]), {"R": "human", "G": "oracle"}))
+    assert re.sub(r"\[Times .*\n", "", text) == (
+        '[Game "duel,3,3"]\n[R "human"]\n[G "oracle"]\n[Result "*"]\n\n1. b2 a2x1\n2. c2x1 *\n'
+    )
 
 
 @pytest.mark.parametrize(
-    ("moves", "why"),
+    ("text", "why"),
     [
-        ("1. b2 a2x2 *", "line 3: 'a2x2': it captures 1, not 2"),
-        ("1. b2x1 *", "line 3: 'b2x1': it captures 0, not 1"),
-        ("1. b2 b2 *", "line 3: 'b2': cell 'b2' is taken"),
-        ("1. a1 c3\n2. c2 *", "line 4: 'c2': cell 'c2' is not next to a tile of R: b1, a2 are"),
-        ("1. b2 d4 *", "line 3: 'd4': no cell 'd4'"),
-        ("1. b2 X-resigns", "'X-resigns': no side 'X': there are R, G"),
-        ("1. b2 a2 1/2-1/2", "the result is 1/2-1/2, but the board shows *"),
+        ("\n1. b2 a2x2 *", "line 3: 'a2x2': it captures 1, not 2"),
+        ("\n1. b2x1 *", "line 3: 'b2x1': it captures 0, not 1"),
+        ("\n1. b2 b2 *", "line 3: 'b2': cell 'b2' is taken"),
+        ("\n1. a1 c3\n2. c2 *", "line 4: 'c2': cell 'c2' is not next to a tile of R: b1, a2 are"),
+        ("\n1. b2 d4 *", "line 3: 'd4': no cell 'd4'"),
+        ("\n1. b2 X-resigns", "'X-resigns': no side 'X': there are R, G"),
+        ("\n1. b2 a2 1/2-1/2", "the result is 1/2-1/2, but the board shows *"),
+        ('[First "G"]\n\n*', "has rules that say who begins"),
     ],
 )
-def test_a_record_of_no_possible_game_is_refused_with_its_line(moves: str, why: str) -> None:
+def test_a_record_of_no_possible_game_is_refused_with_its_line(text: str, why: str) -> None:
     with pytest.raises(RecordError) as refusal:
-        read_record(f'[Game "duel,3,3"]\n\n{moves}\n')
+        read_record(f'[Game "duel,3,3"]\n{text}\n')
     assert why in str(refusal.value)
     assert len(str(refusal.value).splitlines()) == 1
 
@@ -180,11 +169,6 @@ def test_a_record_of_no_possible_game_is_refused_with_its_line(moves: str, why: 
 def test_a_record_may_say_what_was_captured_or_not(moves: str) -> None:
     record = read_record(f'[Game "duel,3,3"]\n\n{moves}\n')
     assert [RULES.write(move) for move in record.match.moves] == ["b2", "a2"]
-
-
-def test_first_is_no_tag_of_a_duel() -> None:
-    with pytest.raises(RecordError, match="has rules that say who begins"):
-        read_record('[Game "duel,3,3"]\n[First "G"]\n\n*\n')
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -206,24 +190,18 @@ def test_two_machines_play_a_game_to_its_end(seed: int, run: Callable[..., Any])
     assert "R made 5 moves: " in ran.out
 
 
-def test_the_same_seed_gives_the_same_game(run: Callable[..., Any]) -> None:
-    said = [run(main, *GAME, "--x", "random", "--o", "random", "--seed", 7, "--live").out for _ in range(2)]
-    assert said[0] == said[1]
-
-
 def test_a_game_is_played_at_the_prompt_to_its_end_and_counted() -> None:
-    ran = piped("\n".join([*WHOLE, "b3", "undo\n"]), *LIVE)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    out = printed("\n".join([*WHOLE, "b3", "undo\n"]), *LIVE)
     boards = boards_of(WHOLE)
-    assert drawn(ran.stdout) == [*boards, boards[-2]]
+    assert drawn(out) == [*boards, boards[-2]]
     red, green = boards[-1].count("R"), boards[-1].count("G")
     winner = "R" if red > green else "G"
-    before, after = ran.stdout.split(f"\n{winner} has won: {max(red, green)} tiles to {min(red, green)}.\n")
+    before, after = out.split(f"\n{winner} has won: {max(red, green)} tiles to {min(red, green)}.\n")
     assert "R made 5 moves: " in after
     assert "G made 4 moves: " in after
     assert "> Nothing to play: the game is over; undo takes a move back, new begins another." in after
     assert re.search(r"\nR> \nThe game is kept", after)
-    assert "has won" not in before
+    assert not re.search("has won|can be completed", before)
 
 
 def test_a_person_s_captures_are_told_too() -> None:
@@ -288,11 +266,10 @@ def test_a_game_that_was_abandoned_is_resumed_with_exactly_its_moves(
     count: int, abandon: Callable[..., None], games: Path
 ) -> None:
     abandon(WHOLE[:count], *LIVE)
-    ran = piped("undo\nredo\nquit\n", "resume", "--live")
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("Continuing the game of ")
+    out = printed("undo\nredo\nquit\n", "resume", "--live")
+    assert out.startswith("Continuing the game of ")
     boards = boards_of(WHOLE[:count])
-    assert drawn(ran.stdout) == [boards[-1], boards[-2], boards[-1]]
+    assert drawn(out) == [boards[-1], boards[-2], boards[-1]]
     (path,) = games.iterdir()
     assert [RULES.write(move) for move in read_record(path.read_text()).match.moves] == WHOLE[:count]
 
@@ -343,10 +320,9 @@ def test_what_names_no_duel_is_refused(name: str) -> None:
 
 
 def test_the_duel_is_named_in_any_case_and_its_board_is_6_by_6_by_default() -> None:
-    ran = piped("f6\nquit\n", "--game", "DUEL, 6, 6", "--x", "human", "--o", "human", "--live")
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("duel: R human, G human.")
-    assert re.findall(r"\[(R)\]$", ran.stdout, re.M) == ["R"]
+    out = printed("f6\nquit\n", "--game", "DUEL, 6, 6", "--x", "human", "--o", "human", "--live")
+    assert out.startswith("duel: R human, G human.")
+    assert re.findall(r"\[(R)\]$", out, re.M) == ["R"]
 
 
 def naive_scores(board: str) -> dict[str, int]:
@@ -368,12 +344,11 @@ def words(score: int, side: str) -> str:
 @pytest.mark.parametrize("moves", [[], ["b2"], ["b2", "a2"], ["a1", "c3", "b1", "b3"]])
 def test_hint_and_show_tell_the_margins(moves: list[str], given_as: str, store: Path) -> None:
     given = ["--live"] if given_as == "live" else ["--store", store]
-    ran = piped("\n".join([*moves, "hint", "show", "quit\n"]), *HUMANS, *given)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    out = printed("\n".join([*moves, "hint", "show", "quit\n"]), *HUMANS, *given)
     board = boards_of(moves)[-1]
     side, scores = naive.turn(board), naive_scores(board)
     best = max(scores.values())
-    said = re.split(r"[RG]> ", ran.stdout)
+    said = re.split(r"[RG]> ", out)
     hint = re.fullmatch(r"The oracle would play (\w\d): (.*)\.\n", said[len(moves) + 1])
     assert hint is not None
     assert scores[hint[1]] == best
@@ -435,9 +410,8 @@ def test_every_move_of_a_match_is_graded_by_its_exact_margin(size: tuple[int, in
 
 
 def test_review_and_why_list_the_moves_with_their_margins(store: Path) -> None:
-    ran = piped("b2\na2\nwhy\nreview\nquit\n", *HUMANS, "--store", store)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    why, review = re.split(r"[RG]> ", ran.stdout)[3:5]
+    out = printed("b2\na2\nwhy\nreview\nquit\n", *HUMANS, "--store", store)
+    why, review = re.split(r"[RG]> ", out)[3:5]
     assert "1. R b2: smaller win, R wins by 1. " in why
     assert "1. G a2: larger loss, R wins by 3. " in why
     assert review.startswith(why)
@@ -456,25 +430,10 @@ def test_help_lists_what_a_duel_has_and_no_lines() -> None:
     assert said[2] == "Only games of lines have lines to list, and duel,3,3 is not one.\n"
 
 
-def test_save_writes_a_record_that_is_read_again() -> None:
-    piped("b2\na2\nsave kept.txt\n", *LIVE)
-    record = read_record(Path("kept.txt").read_text())
-    assert [RULES.write(move) for move in record.match.moves] == ["b2", "a2"]
-
-
 @pytest.mark.parametrize("words", [["--first", "O"], ["--o", "rules"], ["--x", "rules"]])
 def test_what_is_for_games_of_lines_says_so_in_one_line(words: list[str]) -> None:
     ran = piped("", *GAME, "--live", *words)
     assert refused(ran, 2, "rules that say who begins" if "--first" in words else "games of lines")
-
-
-@pytest.mark.parametrize("opponent", ["oracle", "oracle:0", "oracle:5", "search", "random"])
-def test_each_kind_of_machine_answers_with_a_legal_move(opponent: str, store: Path) -> None:
-    ran = piped("b2\nquit\n", *GAME, "--x", "human", "--o", opponent, "--store", store, "--seed", 1)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    played = re.search(r"^R> G plays (\w\d)(?: and captures 1)?\.$", ran.stdout, re.M)
-    assert played is not None
-    assert drawn(ran.stdout) == boards_of(["b2", played[1]])[::2]
 
 
 @pytest.mark.parametrize(("name", "side"), [("duel,3,3", "R"), ("duel,2,4", "G"), ("duel,2,3", "G")])
@@ -489,24 +448,15 @@ def test_the_oracle_never_loses_from_a_won_side(name: str, side: str) -> None:
 
 
 def test_two_oracles_end_a_game_by_its_margin(store: Path) -> None:
-    ran = piped("", *GAME, "--x", "oracle", "--o", "oracle", "--store", store, "--seed", 5)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "\nR has won: 6 tiles to 3.\n" in ran.stdout
-    assert "R made 5 moves: 5 best, 0 that changed the outcome." in ran.stdout
-    assert "G made 4 moves: 4 best, 0 that changed the outcome." in ran.stdout
+    out = printed("", *GAME, "--x", "oracle", "--o", "oracle", "--store", store, "--seed", 5)
+    assert "\nR has won: 6 tiles to 3.\n" in out
+    assert "R made 5 moves: 5 best, 0 that changed the outcome." in out
+    assert "G made 4 moves: 4 best, 0 that changed the outcome." in out
 
 
-def test_the_arena_reports_random_against_the_oracle(store: Path) -> None:
-    ran = piped("", "arena", *GAME, "--x", "oracle", "--o", "random", "--games", 30, "--store", store, "--json")
-    assert (ran.returncode, ran.stderr) == (0, "")
-    met = json.loads(ran.stdout)["meetings"][0]
-    oracle, rival = met["players"]
-    assert (oracle["player"], oracle["wins"]["count"], rival["losses"]["count"]) == ("oracle", 30, 30)
-    assert (oracle["kept"], met["plies"]["min"], met["plies"]["max"]) == (1.0, 9, 9)
-    assert rival["kept"] <= 1.0
-    table = piped("", "arena", *GAME, "--x", "oracle", "--o", "random", "--games", 5, "--store", store)
-    assert (table.returncode, table.stderr) == (0, "")
-    assert re.search(r"^oracle R +100\.0 ", table.stdout, re.M)
+def test_the_arena_has_a_table_of_a_duel_by_its_own_sides(store: Path) -> None:
+    table = printed("", "arena", *GAME, "--x", "oracle", "--o", "random", "--games", 5, "--store", store)
+    assert re.search(r"^oracle R +100\.0 ", table, re.M)
 
 
 def test_sides_are_told_apart_without_colour_and_with_it_not_by_colour_alone(start: Start) -> None:
@@ -528,7 +478,3 @@ def test_sides_are_told_apart_without_colour_and_with_it_not_by_colour_alone(sta
     assert looks["G"]
     codes = {mark: {code for look in looks[mark] for each in look for code in each.split(";") if code} for mark in "RG"}
     assert codes["R"] & {"1", "4", "7"} != codes["G"] & {"1", "4", "7"}
-
-
-def test_a_finished_game_announces_no_draw_beforehand() -> None:
-    assert "can be completed" not in piped("\n".join([*WHOLE, ""]), *LIVE).stdout

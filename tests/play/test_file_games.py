@@ -1,16 +1,13 @@
 """Games from files, played: recorded under a name that finds them again, resumed, listed, and met in the arena."""
 
-import io
 import json
 import re
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from sessions import printed
 
-from play.cli.main import main
 from play.match import Match
 from play.players.player import chosen
 from play.players.roster import Roster
@@ -18,33 +15,14 @@ from play.records.text import Record, RecordError, read_record
 from solver.games.line_rules import LineRules
 from solver.games.notation import parse_game
 
-Run = Callable[..., Any]
 GAMES = Path(__file__).parents[2] / "data" / "games"
 
 
 @pytest.fixture(autouse=True)
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of kept games; the shipped definitions are in the user's data folder."""
-    (tmp_path / "share" / "ttt4").mkdir(parents=True)
-    (tmp_path / "share" / "ttt4" / "games").symlink_to(GAMES)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.delenv("TTT4_STORE", raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "state" / "ttt4" / "games"
-
-
-@pytest.fixture
-def typed(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run `ttt4-play` with these lines typed."""
-
-    def typing(lines: str, *arguments: object) -> Any:
-        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-        ran = run(main, *arguments)
-        assert (ran.code, ran.err) == (0, "")
-        return ran
-
-    return typing
+def installed(home: Path) -> None:
+    """Stand in an empty folder, with the shipped definitions in the user's data folder."""
+    (home / "data" / "ttt4").mkdir(parents=True)
+    (home / "data" / "ttt4" / "games").symlink_to(GAMES)
 
 
 @pytest.mark.parametrize(
@@ -73,34 +51,32 @@ def test_a_record_opens_no_game_file_by_its_path_unless_the_person_names_it_too(
         assert "x:0:0" not in str(refusal.value)
 
 
-def test_a_game_on_a_board_with_holes_is_played_kept_and_resumed(typed: Run, kept: Path) -> None:
-    ran = typed("2 3\na3\nquit\n", "--game", "fano", "--live", "--seed", "1")
-    assert "No cell in row 2, column 3: the board has a hole there." in ran.out
-    (file,) = kept.iterdir()
+def test_a_game_on_a_board_with_holes_is_played_kept_and_resumed(games: Path) -> None:
+    out = printed("2 3\na3\nquit\n", "--game", "fano", "--live", "--seed", "1")
+    assert "No cell in row 2, column 3: the board has a hole there." in out
+    (file,) = games.iterdir()
     assert file.read_text().startswith('[Game "fano"]\n')
-    ran = typed("show\nquit\n", "resume", "--live")
-    assert "\nfano: X human, O oracle." in ran.out
-    assert "X to move: X wins in" in ran.out
+    out = printed("show\nquit\n", "resume", "--live")
+    assert "\nfano: X human, O oracle." in out
+    assert "X to move: X wins in" in out
 
 
-@pytest.mark.parametrize(("game", "ends"), [("fano", "wins"), ("fano,misere", "loses")])
-def test_lines_lists_the_lines_of_the_file_or_those_through_a_cell(game: str, ends: str, typed: Run) -> None:
+def test_lines_lists_the_lines_of_the_file_or_those_through_a_cell() -> None:
     defined = [set(line.split()) for line in tomllib.loads((GAMES / "fano.toml").read_text())["lines"]]
-    ran = typed("lines\nlines a3\nlines B1\nlines c1\nquit\n", "--game", game, "--live")
-    _, every, a3, b1, hole, _ = ran.out.split("X> ")
+    out = printed("lines\nlines a3\nlines B1\nlines c1\nquit\n", "--game", "fano", "--live")
+    _, every, a3, b1, hole, _ = out.split("X> ")
     for said, cell in ((every, ""), (a3, "a3"), (b1, "b1")):
         expected = [line for line in defined if not cell or cell in line]
         through = f" through {cell}" if cell else ""
-        assert said.startswith(f"Completing one of these {len(expected)} lines{through} {ends}:\n")
+        assert said.startswith(f"Completing one of these {len(expected)} lines{through} wins:\n")
         listed = [set(line.split()) for line in re.findall("^  (.*)$", said, re.M)]
         assert sorted(map(sorted, listed)) == sorted(map(sorted, expected))
     assert hole.startswith("No cell 'c1' on a ")
 
 
-def test_the_oracle_as_x_wins_the_fano_plane_in_the_arena(run: Run) -> None:
-    ran = run(main, "arena", "--x", "oracle", "--o", "rules", "--game", "fano", "--games", "5", "--live", "--json")
-    assert ran.code == 0
-    told = json.loads(ran.out)
+def test_the_oracle_as_x_wins_the_fano_plane_in_the_arena() -> None:
+    names = ["--x", "oracle", "--o", "rules", "--game", "fano", "--games", "5"]
+    told = json.loads(printed("", "arena", *names, "--live", "--json"))
     assert told["game"] == "fano"
     assert told["meetings"][0]["players"][0]["wins"]["count"] == 5
 
