@@ -17,10 +17,6 @@ from solver.cli.main import main
 from solver.store.scores import Scores
 from solver.store.store import Store
 
-Run = Callable[..., Any]
-NPZ_4X4 = 1_000_000
-"""A dataset of 4x4 has no more bytes."""
-
 
 @pytest.fixture(autouse=True)
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +27,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def dataset(run: Run, tmp_path: Path) -> Callable[..., Any]:
+def dataset(run: Any, tmp_path: Path) -> Callable[..., Any]:
     """Run the command on a game: what it said, and the file."""
 
     def running(game: str, store: object, name: str = "d.npz", *more: str) -> Any:
@@ -45,11 +41,17 @@ def npz(path: Path) -> dict[str, np.ndarray]:
         return dict(arrays)
 
 
-def test_a_row_says_what_minimax_says_of_its_position(dataset: Any, store3: Path, tmp_path: Path) -> None:
+def test_a_row_says_what_minimax_says_of_its_position_and_json_tells_the_facts(
+    dataset: Any, store3: Path, tmp_path: Path
+) -> None:
     rules, found = naive.Game(3, 3, 3), Counter[str]()
-    ran = dataset("3,3,3", store3)
+    path = tmp_path / "d.npz"
+    path.write_bytes(b"something else, and longer than a dataset" * 9999)
+    ran = dataset("3,3,3", store3, "d.npz", "--json")
     assert (ran.code, ran.err) == (0, "")
-    columns = npz(tmp_path / "d.npz")
+    facts = {"game": "3,3,3", "rows": 627, "positions": 4520, "file": str(path), "bytes": path.stat().st_size}
+    assert json.loads(ran.out) == facts
+    columns = npz(path)
     assert {name: str(array.dtype) for name, array in columns.items()} == {
         "game": "<U5", "x": "uint32", "o": "uint32", "ply": "uint8", "orbit": "uint16", "score": "int8",
         "scores": "int8",
@@ -72,7 +74,7 @@ def test_the_dataset_of_4x4_is_its_store(dataset: Any, store4: Path, tmp_path: P
     ran = dataset("4,4,4", store4)
     path = tmp_path / "d.npz"
     assert ran.out == f"{path}: 286,602 rows for 9,062,619 positions of 4,4,4 ({path.stat().st_size:,} bytes)\n"
-    assert path.stat().st_size <= NPZ_4X4
+    assert path.stat().st_size <= 1_000_000
     columns = npz(path)
     with Store(store4) as store:
         for ply in store.manifest.plies:
@@ -87,7 +89,6 @@ def test_the_dataset_of_4x4_is_its_store(dataset: Any, store4: Path, tmp_path: P
 
 @pytest.mark.parametrize("game", ["3,3,3", pytest.param("4,4,4", marks=pytest.mark.slow)])
 def test_parquet_has_what_npz_has(game: str, dataset: Any, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
     store = request.getfixturevalue(f"store{game[0]}")
@@ -118,60 +119,36 @@ def test_a_row_may_stand_for_hundreds_of_positions(tmp_path: Path) -> None:
     assert orbits.sum() == len(naive.open_boards(rules))
 
 
-def test_json_tells_the_same_facts(dataset: Any, store3: Path, tmp_path: Path) -> None:
-    ran = dataset("3,3,3", store3, "d.npz", "--json")
-    path = tmp_path / "d.npz"
-    facts = {"game": "3,3,3", "rows": 627, "positions": 4520, "file": str(path), "bytes": path.stat().st_size}
-    assert json.loads(ran.out) == facts
+NO_FORMAT = ["d.csv", "d", "d.NPZ", "d.npz.gz", "d.parquet "]
 
 
-def refused(ran: Any, code: int, folder: Path) -> str:
-    """The one line that a command says on stderr when it is refused, with no file left behind."""
-    assert (ran.code, ran.out) == (code, "")
-    assert ran.err.startswith("Error: ")
-    assert "Traceback" not in ran.err
-    assert not [path for path in folder.iterdir() if path.name.startswith("d")]
-    return str(ran.err)
-
-
-@pytest.mark.parametrize("name", ["d.csv", "d", "d.NPZ", "d.npz.gz", "d.parquet "])
-def test_a_file_whose_name_is_of_no_format_is_refused(name: str, dataset: Any, store3: Path, tmp_path: Path) -> None:
-    said = refused(dataset("3,3,3", store3, name), 2, tmp_path)
-    assert repr(str(tmp_path / name)) in said
-    assert ".npz or .parquet" in said
-
-
-def test_parquet_without_pyarrow_is_refused_before_any_work(
-    dataset: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "game", "store", "code", "said"),
+    [
+        *((name, "3,3,3", "good", 2, f"/{name}': name a file that ends in .npz or .parquet") for name in NO_FORMAT),
+        ("d.npz", "3,3,3", "none", 3, "no store at"),
+        ("d.npz", "3,4,3", "good", 3, "3,3,3"),
+        ("d.npz", "3,3,3", "damaged", 4, "damaged"),
+        ("d.npz", "duel,3,3", "good", 2, "duel"),
+        ("d.npz", "5,5,5", "good", 1, "5,263,083,811 positions"),
+        ("file/d.npz", "3,3,3", "good", 2, "cannot write"),
+        ("d.parquet", "3,3,3", "none", 2, "pyarrow"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_in_one_line_that_leaves_no_file(
+    name: str, game: str, store: str, code: int, said: str, dataset: Any, store3: Path, tmp_path: Path, monkeypatch: Any
 ) -> None:
+    """What is wrong with the file is said before a store is looked for."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "pyarrow" in refused(dataset("3,3,3", "no store", "d.parquet"), 2, tmp_path)
-
-
-def test_a_store_that_is_missing_has_exit_code_3(dataset: Any, run: Run, tmp_path: Path) -> None:
-    refused(dataset("3,3,3", tmp_path / "none.ttt4"), 3, tmp_path)
-    refused(run(main, "dataset", "--game", "3,3,3", "--out", tmp_path / "d.npz"), 3, tmp_path)
-
-
-def test_a_store_of_another_game_has_exit_code_3_and_a_damaged_one_4(
-    dataset: Any, store3: Path, tmp_path: Path
-) -> None:
-    refused(dataset("3,4,3", store3), 3, tmp_path)
-    (tmp_path / "s.ttt4").write_bytes(store3.read_bytes()[:-5000])
-    refused(dataset("3,3,3", tmp_path / "s.ttt4"), 4, tmp_path)
-
-
-def test_the_duel_and_games_with_too_many_positions_are_refused(dataset: Any, store3: Path, tmp_path: Path) -> None:
-    refused(dataset("duel,3,3", store3), 2, tmp_path)
-    assert "5,263,083,811 positions" in refused(dataset("5,5,5", store3), 1, tmp_path)
-
-
-def test_a_file_that_cannot_be_written_is_refused(dataset: Any, store3: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert "cannot write" in refused(dataset("3,3,3", store3, "file/d.npz"), 2, tmp_path)
+    (tmp_path / "damaged").write_bytes(store3.read_bytes()[:-5000])
+    there = sorted(tmp_path.iterdir())
+    ran = dataset(game, store3 if store == "good" else tmp_path / store, name)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
+    assert ran.err.startswith("Error: ")
+    assert said in ran.err
+    assert sorted(tmp_path.iterdir()) == there
 
 
-def test_a_dataset_is_replaced_whole(dataset: Any, store3: Path, tmp_path: Path) -> None:
-    (tmp_path / "d.npz").write_bytes(b"something else, and longer than a dataset" * 9999)
-    assert dataset("3,3,3", store3).code == 0
-    assert npz(tmp_path / "d.npz")["x"].shape == (627,)
+def test_without_a_store_that_is_named_the_usual_one_has_to_be_there(run: Any, tmp_path: Path) -> None:
+    assert run(main, "dataset", "--game", "3,3,3", "--out", tmp_path / "d.npz").code == 3
