@@ -59,18 +59,12 @@ def seen(drawn: str, position: Position) -> list[str]:
     return list(notes)
 
 
-@given(plays(*GAMES))
-def test_every_cell_stands_in_its_column_with_its_mark(play: tuple[str, str]) -> None:
+@pytest.mark.parametrize("games", [GAMES, pytest.param(WIDE, marks=pytest.mark.slow)], ids=["small", "wide"])
+@given(st.data())
+def test_every_cell_stands_in_its_column_with_its_mark_or_note(games: list[str], data: st.DataObject) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: a drawing shows every cell where its name says
-    name, board = play
-    assert seen(draw(at(name, board), {}), at(name, board)) == list(board)
-
-
-@pytest.mark.slow
-@given(plays(*WIDE), st.data())
-def test_boards_of_many_rows_and_columns_align_too(play: tuple[str, str], data: st.DataObject) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: notes of any width keep the columns apart
-    name, board = play
+    name, board = data.draw(plays(*games))
     position = at(name, board)
     free = [cell for cell, mark in enumerate(board) if mark == "."] or [0]
     note = st.sampled_from(["=", "?", "+1", "-12", "+128"])

@@ -124,18 +124,14 @@ def free(board: str) -> list[int]:
 
 
 @of_all
-def test_the_score_of_every_position_is_minimaxs(case: Case, store_of: Callable[[str], Path]) -> None:
-    game, source = parse_game(case.name), case.open(store_of)
-    for at, score in truth_of(case.name).scores.items():
-        assert source.score(game.at(*at)) == score, at
-
-
-@of_all
-def test_the_moves_of_every_open_position_have_their_scores_in_the_order_of_the_cells(
+def test_positions_have_minimax_s_scores_and_moves_in_the_order_of_the_cells(
     case: Case, store_of: Callable[[str], Path]
 ) -> None:
+    game, source, truth = parse_game(case.name), case.open(store_of), truth_of(case.name)
+    for at, score in truth.scores.items():
+        assert source.score(game.at(*at)) == score, at
     source = case.open(store_of)
-    for at, moves in truth_of(case.name).moves.items():
+    for at, moves in truth.moves.items():
         found, exact = source.children(*at, source.deadline())
         assert exact
         assert (sorted(found) if case.kind == "engine" else found) == moves, at  # the engine's come best first

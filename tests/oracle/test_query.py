@@ -19,7 +19,7 @@ from commands import run_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle import NotSettled
+from oracle import NotSettled, Oracle
 from oracle.cli.main import main
 from solver import __version__
 from solver.errors import BoardError
@@ -30,11 +30,6 @@ from solver.search.live import Search
 FOUR = grid(4, 4, 4)
 COMMAND = str(Path(sys.executable).with_name("ttt4-query"))
 OPEN, X_WON, O_WON, FULL = "XX../OO../..../....", "XXXX/OOO./..../....", "OOOO/XXX./X.../....", "XXOO/OOXX/XXOO/OOXX"
-KEYS = {
-    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "scale", "best", "moves",
-    "mainline", "mainline_complete", "canonical", "source", "exact", "estimate", "depth", "nodes", "proof", "threats",
-}  # fmt: skip
-MOVE_KEYS = {"move", "cell", "row", "col", "outcome", "plies", "score", "best", "estimate"}
 Run = Callable[..., Any]
 in_one_test = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # nothing in them changes
 
@@ -168,27 +163,10 @@ def test_a_list_of_moves_too_long_for_a_line_goes_on_below_itself(run: Run) -> N
     assert len((lines[first] + lines[first + 1]).split()) == 1 + 25
 
 
-def test_json_is_one_object_of_these_keys(store4: Path, run: Run) -> None:
-    ran = run(main, OPEN, "--json", "--store", store4)
-    assert ran.out.count("\n") == 1
-    said = json.loads(ran.out)
-    assert set(said) == KEYS
-    assert [set(move) for move in said["moves"]] == [MOVE_KEYS] * 12
-    assert (said["game"], said["board"], said["to_move"], said["over"]) == ("4,4,4", OPEN, "X", False)
-    assert (said["outcome"], said["plies"], said["score"]) == ("draw", None, 0)
-    assert (said["source"], said["exact"], said["winner"]) == ("store", True, None)
-
-
-@pytest.mark.parametrize(("board", "winner"), [(X_WON, "X"), (O_WON, "O"), (FULL, None)])
-@pytest.mark.parametrize("misere", [False, True])
-def test_a_finished_game_has_no_turn_no_outcome_and_no_moves(
-    run: Run, board: str, winner: str | None, misere: bool
-) -> None:
-    said = json.loads(run(main, board, "--json", "--live", "--game", "4,4,4" + ",misere" * misere).out)
-    assert set(said) == KEYS
-    assert (said["to_move"], said["outcome"], said["over"], said["moves"]) == (None, None, True, [])
-    assert (said["best"], said["mainline"]) == ([], [])
-    assert said["winner"] == ({"X": "O", "O": "X"}[winner] if winner and misere else winner)
+@pytest.mark.parametrize("board", [OPEN, X_WON, O_WON, FULL])
+def test_json_is_the_oracle_s_in_one_line(board: str, store4: Path, run: Run) -> None:
+    with Oracle(store=store4) as oracle:
+        assert run(main, board, "--json", "--store", store4) == (0, oracle.analysis(board).as_json() + "\n", "")
 
 
 def test_each_line_gets_the_line_that_json_gives_of_it(store4: Path, run: Run) -> None:
@@ -332,10 +310,9 @@ def refusal_of(text: str) -> str:
     return said
 
 
-@pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=pytest.mark.slow)])
-def test_no_text_does_worse_than_be_refused_in_one_line(count: int) -> None:
-    boards = sum(not refusal_of(text) for text in texts(count))
-    assert count / 1000 < boards < count / 10
+def test_no_text_does_worse_than_be_refused_in_one_line() -> None:
+    boards = sum(not refusal_of(text) for text in texts(20_000))
+    assert 20 < boards < 2000
 
 
 @given(st.text())

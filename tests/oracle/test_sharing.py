@@ -61,21 +61,15 @@ def answers_of_threads(oracle: Oracle, positions: list[Position]) -> list[list[o
         return list(pool.map(ask, range(THREADS)))
 
 
-def test_threads_are_told_what_one_is_told(store4: Path) -> None:
-    positions = boards(200)
-    with Oracle(FOUR, store4) as alone:
-        expected = answers(alone, positions)
-    with Oracle(FOUR, store4) as shared:
-        assert answers_of_threads(shared, positions) == [expected] * THREADS
-
-
+@pytest.mark.parametrize("little", [False, True])
 def test_threads_are_told_what_one_is_told_however_little_is_kept(
-    store4: Path, monkeypatch: pytest.MonkeyPatch
+    little: bool, store4: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("solver.store.cached._PAGE_BYTES", 5000)
-    monkeypatch.setattr("solver.index.places._KEPT", 50)
-    monkeypatch.setattr("oracle.oracle._KEPT", 50)
-    positions = boards(80)
+    if little:
+        monkeypatch.setattr("solver.store.cached._PAGE_BYTES", 5000)
+        monkeypatch.setattr("solver.index.places._KEPT", 50)
+        monkeypatch.setattr("oracle.oracle._KEPT", 50)
+    positions = boards(80 if little else 200)
     with Oracle(FOUR, store4) as alone:
         expected = answers(alone, positions)
     with Oracle(FOUR, store4) as shared:

@@ -105,13 +105,6 @@ def test_without_a_store_the_answer_is_searched_and_stderr_says_how_to_have_one(
     assert json.loads(stored.out)["source"] == "store"
 
 
-def test_a_store_in_the_usual_place_answers(store3: Path, usual: Path, run: Run) -> None:
-    usual.write_bytes(store3.read_bytes())
-    ran = run(main, EMPTY, *THREE)
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.endswith("3x3x3.ttt4.\n")
-
-
 def test_a_store_that_the_environment_names_answers(store3: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TTT4_STORE", str(store3))
     ran = run(main, EMPTY, *THREE, "--json")
@@ -167,8 +160,6 @@ def test_a_damaged_store_of_another_game_is_named_as_such_and_its_overwriting_is
     at = whole.index(b"ttt4 store of 4,4,4") + len(b"ttt4 store of ")
     Path("four").write_bytes(whole[:at] + b"5" + whole[at + 1 :])
     assert refused(run(main, "16", "--store", "four"), 4, "is damaged"), "the name has a checksum of its own"
-    Path("diary.ttt4").write_text("dear diary")
-    assert refused(run(main, EMPTY, *THREE, "--store", "diary.ttt4"), 4, "'diary.ttt4' is not a store")
 
 
 def test_a_folder_that_is_named_holds_a_store_for_each_game(
@@ -239,17 +230,15 @@ def test_closed_streams_are_refused_in_one_line(closed: str, store3: Path) -> No
     assert b"is closed" in ran.stderr
 
 
-@pytest.mark.parametrize(("name", "code"), [(b"\xff.ttt4", 0), (b"two\nlines.ttt4", 0)])
-def test_a_store_of_an_odd_name_is_used_or_refused_in_one_line(
-    name: bytes, code: int, store3: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", [b"\xff.ttt4", b"two\nlines.ttt4"])
+def test_a_store_of_an_odd_name_is_used_or_refused_in_one_line(name: bytes, store3: Path, tmp_path: Path) -> None:
     store = bytes(tmp_path) + b"/" + name
     for there in (False, True):
         if there:
             Path(store.decode(errors="surrogateescape")).write_bytes(store3.read_bytes())
         command = [str(Path(sys.executable).with_name("ttt4-query")), "9", "--game", "3,3,3", "--store", store]
         ran = subprocess.run(command, capture_output=True, check=False)
-        assert ran.returncode == (code if there else 3)
+        assert ran.returncode == (0 if there else 3)
         assert ran.stderr.count(b"\n") == (ran.returncode != 0)
         assert b"Traceback" not in ran.stderr
 

@@ -54,13 +54,6 @@ def no_such_board(page: Page, url: str) -> None:
     expect(page.get_by_role("alert")).to_be_visible()
 
 
-def match(page: Page, url: str) -> None:
-    setup(page, url)
-    begin(page, ORACLE)
-    play(page, "b2")
-    says(page, "O played")
-
-
 def hint(page: Page, url: str) -> None:
     setup(page, url)
     begin(page, HERE)
@@ -92,20 +85,16 @@ def review(page: Page, url: str) -> None:
     page.get_by_role("list", name="Moves").get_by_role("button").nth(2).click()
 
 
-def watching(page: Page, url: str) -> None:
-    match(page, url)
-    page.evaluate("localStorage.clear()")
-    page.reload()
-    expect(page.get_by_text("a person elsewhere")).to_be_visible()
-
-
 def own_game(page: Page, url: str) -> None:
     setup(page, url)
     begin(page, HERE, game="nim:Nim")
 
 
 def lost_connection(page: Page, url: str) -> None:
-    match(page, url)
+    setup(page, url)
+    begin(page, ORACLE)
+    play(page, "b2")
+    says(page, "O played")
     page.route("**/api/**", lambda route: route.abort())
     page.evaluate("dispatchEvent(new Event('offline'))")
     expect(page.locator("#connection")).to_be_visible()
@@ -175,21 +164,14 @@ def duel(page: Page, url: str) -> None:
     says(page, "not next to")
 
 
-def duel_over(page: Page, url: str) -> None:
-    page.goto(url)
-    begin(page, HERE, game="duel,3,3")
-    play(page, "a1", "b1", "c1", "a2", "c2", "b2", "a3", "c3", "b3")
-    expect(page.get_by_role("heading", name="Review")).to_be_visible()
-
-
 def duel_explored(page: Page, url: str) -> None:
     page.goto(f"{url}/explore/duel,4,4/R.../.G../..../....")
     says(page, "R to move")
 
 
 STATES = [
-    no_such_board, hint, invite, lines_shown, review, watching, own_game, lost_connection, missing_match,
-    explore, setting_up, puzzle_solved, puzzle_missed, api, duel_setup, duel, duel_over, duel_explored,
+    no_such_board, hint, invite, lines_shown, review, own_game, lost_connection, missing_match,
+    explore, setting_up, puzzle_solved, puzzle_missed, api, duel_setup, duel, duel_explored,
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The duel in the browser: whole games in every mode by every means, captures, refusals, reviews and explorations.
+"""The duel in the browser: whole games, captures, refusals, reviews and explorations.
 
 Boards and margins come from an implementation of the rules that shares nothing with ours (tests/naive.py).
 """
@@ -17,10 +17,8 @@ from browsing import (
     HERE,
     LOOKS,
     MACHINE,
-    STILL,
     Held,
     Keys,
-    assert_accessible,
     begin,
     button,
     cell,
@@ -38,12 +36,13 @@ from browsing import (
 )
 from web import Served
 
+from oracle.oracle import Oracle
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Page
 
 Visit = Callable[..., "Page"]
 slow = pytest.mark.slow
-MOVES = "**/api/matches/*/moves"
 OPEN = '.cell[aria-disabled="false"]'
 
 CAPTURES = ["a1", "b1", "c1", "a2", "c2", "b2", "a3", "c3", "b3"]
@@ -120,21 +119,15 @@ def told(side: str, move: str, captured: int) -> str:
     return f"{side} played {move}{f' and captured {captured}' if captured else ''}. "
 
 
-@pytest.mark.parametrize(
-    ("game", "look"),
-    [("duel,3,4", "light"), pytest.param("duel,4,3", "phone", marks=slow)],
-)
-def test_two_here_play_a_whole_game_and_every_board_is_the_naive_one(
-    game: str, look: str, server: Served, visit: Visit
-) -> None:
-    page, other = visit(server.url, **LOOKS[look]), Game(game, 1)
-    begin(page, HERE, game=game)
+def test_two_here_play_a_whole_game_and_every_board_is_the_naive_one(page: Page) -> None:
+    other = Game("duel,3,4", 1)
+    begin(page, HERE, game="duel,3,4")
     says(page, "R to move.")
     while "." in other.board:
         other.is_on(page)
         assert open_cells(page) == other.legal
         side, move = other.side, other.choice()
-        (cell(page, move).tap if look == "phone" else cell(page, move).click)()
+        cell(page, move).click()
         captured = other.play(move)
         if "." in other.board:
             says(page, f"{told(side, move, captured)}{other.side} to move.")
@@ -145,109 +138,30 @@ def test_two_here_play_a_whole_game_and_every_board_is_the_naive_one(
 
 
 @slow
-@pytest.mark.parametrize(
-    ("game", "side", "opponent"),
-    [("duel,4,4", "R", MACHINE), ("duel,3,3", "G", "Captures first")],
-)
-def test_a_whole_game_against_a_machine_and_every_board_is_the_naive_one(
-    game: str, side: str, opponent: str, page: Page, server: Served
-) -> None:
-    match = begin(page, opponent, game=game, side=side, level=2 if opponent == MACHINE else None)
-    other = Game(game, 2)
-    name = {MACHINE: "the machine, level 2", "Captures first": "captures first", "Random": "random moves"}[opponent]
-    expect(page.locator(".players")).to_contain_text(name)
-    while "." in other.board:
-        if other.side == side:
-            until(page, lambda: open_cells(page), other.legal)
-            other.is_on(page)
-            move = other.choice()
-            play(page, move)
-        else:
-            until(page, lambda: len(moves_listed(page)) > len(other.played), True)
-            move = moves_listed(page)[len(other.played)][2:]
-            assert move in other.legal
-        other.play(move)
-    other.is_on(page)
+def test_who_plays_a_machine_hears_of_both_captures_to_the_end(page: Page) -> None:
+    begin(page, "Captures first", game="duel,4,4", side="R")
+    expect(page.locator(".players")).to_contain_text("captures first")
+    other, heard = Game("duel,4,4"), 0
+    while True:
+        until(page, lambda: open_cells(page), other.legal)
+        own = max(other.legal, key=lambda move: len(naive.captures(other.duel, other.board, other.number(move), "R")))
+        play(page, own)
+        first = other.play(own)
+        until(page, lambda: len(moves_listed(page)) > len(other.played), True)
+        reply = moves_listed(page)[-1][2:]
+        assert reply in other.legal
+        second = other.play(reply)
+        other.is_on(page)
+        if "." not in other.board:
+            break
+        said = (told("R", own, first) if first else "") + told("G", reply, second)
+        says(page, re.compile(f"^{re.escape(said)}Your turn: you are R.$"))
+        heard += bool(first)
+    assert heard
     says(page, other.ended)
-    now = server.get(f"/api/matches/{match}").json
-    assert (now["state"].replace("/", ""), now["captured"]) == (other.board, other.captured)
     expect(button(page, "Rematch")).to_be_focused()
     button(page, "Rematch").click()
-    expect(page.locator(".players li").filter(has_text="you")).to_contain_text("RG"[side == "R"])
-
-
-@slow
-def test_two_browsers_play_a_whole_game_by_link_and_a_third_watches(page: Page, server: Served, visit: Visit) -> None:
-    match = begin(page, AWAY, game="duel,3,4")
-    friend = visit(page.get_by_label("Send this link").input_value())
-    watcher = visit(f"{server.url}/match/{match}")
-    expect(friend.locator(".players")).to_contain_text("G you")
-    expect(button(page, "Restart")).to_have_count(0)  # the friend would not know where it went on
-    other, players = Game("duel,3,4", 3), {"R": page, "G": friend}
-    while "." in other.board:
-        here = players[other.side]
-        until(here, lambda: open_cells(here), other.legal)  # noqa: B023 - it is asked at once
-        for each in (watcher, players["RG"[other.side == "R"]]):
-            assert open_cells(each) == []
-        move = other.choice()
-        play(here, move)
-        other.play(move)
-        for each in (page, friend, watcher):
-            other.is_on(each)
-    for each in (page, friend, watcher):
-        says(each, other.ended)
-
-
-@slow
-def test_nothing_jumps_for_who_watches(seat: Visit, visit: Visit) -> None:
-    page = seat("duel,3,3", "RG")
-    watcher = visit(page.url, **LOOKS["phone"])
-    other = Game("duel,3,3", 5)
-    tops = "['.buttons', '.share', '.moves'].map((each) => document.querySelector(each).getBoundingClientRect().top)"
-    says(watcher, "R to move.")
-    before = watcher.evaluate(tops)
-    while "." in other.board:
-        expect(watcher.get_by_role("img", name="to move")).to_have_count(1)
-        move = other.choice()
-        play(page, move)
-        other.play(move)
-        shows(watcher, other.board)
-        assert watcher.evaluate(tops) == before
-    expect(watcher.get_by_role("img", name="to move")).to_have_count(0)
-
-
-@slow
-def test_a_whole_game_is_played_by_keyboard(page: Page) -> None:
-    keys, other = Keys(page), Game("duel,3,3", 4)
-    keys.tab_to("combobox: Game")
-    expect(game_choice(page).get_by_role("option")).not_to_have_count(2)  # they come once it has the focus
-    keys.press("End")
-    until(page, lambda: keys.at, "textbox: Another board")
-    page.keyboard.type("duel,3,3")
-    keys.press("Tab")
-    expect(page.locator(".cell")).to_have_count(9)
-    keys.tab_to("radio: (The machine|The oracle)", back=True)
-    while not keys.at.startswith("radio: A friend on this screen"):
-        keys.press("ArrowDown")
-    keys.tab_to("combobox: Rows")
-    keys.tab_to("button: Start game")
-    keys.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_be_focused()
-    keys.tab_to("button: a1, empty")
-    while "." in other.board:
-        side, move = other.side, other.choice()
-        keys.arrow_to(move)
-        assert keys.at == f"button: {move}, empty"
-        keys.press("Enter" if side == "R" else " ")
-        expect(page.get_by_role("button", name=f"{move}, {side}, last move")).to_be_attached()
-        other.play(move)
-        other.is_on(page)
-    says(page, other.ended)
-    expect(button(page, "Rematch")).to_be_focused()
-    keys.tab_to("button: Restart")
-    keys.press("Enter")
-    says(page, "R to move.")
-    assert marks(page) == other.duel.empty
+    expect(page.locator(".players li").filter(has_text="you")).to_contain_text("G")
 
 
 @slow
@@ -273,25 +187,6 @@ def test_captures_are_announced_once_a_move_and_marked_until_the_next(
         assert [name.split(",")[0] for name in names(page) if name.endswith(f"{side}, captured")] == turned
         assert page.locator(".cell.turned").count() == len(turned) == captured
     assert max(other.captured) > 1
-
-
-@slow
-def test_who_plays_a_machine_hears_of_both_captures(seat: Visit) -> None:
-    page, other, heard = seat("duel,4,4", "R", machine="random"), Game("duel,4,4"), 0
-    while True:
-        until(page, lambda: open_cells(page), other.legal)
-        own = max(other.legal, key=lambda move: len(naive.captures(other.duel, other.board, other.number(move), "R")))
-        play(page, own)
-        first = other.play(own)
-        until(page, lambda: len(moves_listed(page)) > len(other.played), True)
-        reply = moves_listed(page)[-1][2:]
-        second = other.play(reply)
-        if "." not in other.board:
-            break
-        said = (told("R", own, first) if first else "") + told("G", reply, second)
-        says(page, re.compile(f"^{re.escape(said)}Your turn: you are R.$"))
-        heard += bool(first)
-    assert heard
 
 
 def test_the_cells_that_can_be_played_are_marked_and_clicks_elsewhere_are_refused_with_the_reason(
@@ -329,83 +224,42 @@ def test_who_is_not_to_move_is_told_whose_turn_it_is(page: Page, visit: Visit) -
     begin(page, AWAY, game="duel,3,3")
     friend = visit(page.get_by_label("Send this link").input_value())
     shows(friend, "." * 9)
+    expect(friend.locator(".players")).to_contain_text("G you")
+    expect(friend.get_by_role("img", name="to move")).to_have_count(1)
     cell(friend, "b2").click(force=True)
     says(friend, "It is R’s turn.")
     play(page, "b2")
     says(friend, "R played b2. Your turn: you are G.")
     assert marks(friend) == "....R...."
+    expect(button(page, "Restart")).to_have_count(0)  # the friend would not know where it went on
 
 
 @slow
-def test_after_the_end_no_click_does_anything(server: Served, seat: Visit) -> None:
-    page = seat("duel,2,2", "RG")
-    sent: list[str] = []
-    play(page, "a1", "b2", "b1")
-    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
-    play(page, "a2")
-    says(page, re.compile("has won|A draw"))
-    said, board, before = page.locator("main .status").inner_text(), marks(page), len(sent)
-    for each in range(4):
-        page.locator(".cell").nth(each).click(force=True)
-    page.wait_for_timeout(200)  # nothing is to happen
-    assert (page.locator("main .status").inner_text(), marks(page), len(sent)) == (said, board, before)
-
-
-@slow
-def test_a_move_that_the_network_loses_is_sent_again_and_made_once(server: Served, seat: Visit) -> None:
-    page, other = seat("duel,3,3", "RG"), Game("duel,3,3")
-    tries: list[str] = []
-
-    def badly(route: Route) -> None:
-        tries.append(route.request.post_data_json["id"])
-        if tries.count(tries[-1]) > 1:
-            route.continue_()
-        else:
-            route.fetch()
-            route.abort("connectionreset")
-
-    page.route(MOVES, badly)
-    for move in CAPTURES[:4]:
-        play(page, move)
-        other.play(move)
-        other.is_on(page)
-    until(page, lambda: [tries.count(each) for each in tries], [2] * 8)
-    now = server.get(f"/api/matches/{match_of(page)}").json
-    assert (now["version"], now["captured"]) == (4, other.captured)
-
-
-@slow
-def test_undo_gives_captured_tiles_back(page: Page) -> None:
+def test_the_list_of_moves_shows_each_earlier_board_and_its_score_and_undo_gives_captured_tiles_back(
+    page: Page,
+) -> None:
     begin(page, HERE, game="duel,3,3")
     other = Game("duel,3,3")
     boards = [other.board]
-    for move in CAPTURES[:4]:
-        play(page, move)
+    play(page, *CAPTURES[:5])
+    steps = page.get_by_role("list", name="Moves").get_by_role("button")
+    for number, move in enumerate(CAPTURES[:5]):
         other.play(move)
         boards.append(other.board)
-    for board in boards[-2::-1]:
-        button(page, "Undo").click()
-        shows(page, board)
-    expect(button(page, "Undo")).to_be_disabled()
-    assert moves_listed(page) == []
-
-
-@slow
-def test_the_list_of_moves_shows_each_earlier_board_and_its_score(seat: Visit) -> None:
-    page, other = seat("duel,3,3", "RG"), Game("duel,3,3")
-    play(page, *CAPTURES[:6])
-    steps = page.get_by_role("list", name="Moves").get_by_role("button")
-    for number, move in enumerate(CAPTURES[:6]):
-        other.play(move)
-        if number < 5:
+        if number < 4:
             steps.nth(number).click()
-            says(page, f"Position after {number + 1} of 6 moves.")
+            says(page, f"Position after {number + 1} of 5 moves.")
         else:
             button(page, "Back to the game").click()
         shows(page, other.board)
         expect(page.locator(".score").nth(0)).to_have_text(re.compile(f"^{other.board.count('R')} tile"))
         expect(page.locator(".score").nth(1)).to_have_text(re.compile(f"^{other.board.count('G')} tile"))
         assert page.locator(".cell.turned").count() == other.captured[-1]
+    for board in boards[-2::-1]:
+        button(page, "Undo").click()
+        shows(page, board)
+    expect(button(page, "Undo")).to_be_disabled()
+    assert moves_listed(page) == []
 
 
 @slow
@@ -419,16 +273,6 @@ def test_restart_begins_the_same_game_with_the_same_players_at_one_click(page: P
     now = server.get(f"/api/matches/{match_of(page)}").json
     assert (now["game"], now["players"], match_of(page) != first) == ("duel,3,4", {"R": "search:3", "G": "human"}, True)
     play(page, open_cells(page)[0])
-
-
-@slow
-def test_who_resigns_has_lost(page: Page) -> None:
-    begin(page, MACHINE, game="duel,3,4", level=1)
-    play(page, "a1")
-    says(page, "G played")
-    button(page, "Resign").click()
-    says(page, "You have lost: R resigned.")
-    assert open_cells(page) == []
 
 
 def margins(duel: naive.Duel, board: str) -> dict[str, int]:
@@ -456,11 +300,17 @@ def test_a_hint_marks_the_moves_with_the_best_margin(seat: Visit) -> None:
 
 
 @slow
-def test_a_hint_that_is_not_certain_says_so(seat: Visit) -> None:
+def test_what_is_not_certain_is_said_to_be_so(server: Served, seat: Visit) -> None:
     page = seat("duel,8,8", "RG")
-    play(page, "a1")
+    with Oracle("duel,8,8", live=True, seconds=0) as oracle:
+        said = oracle.analysis("64").as_dict()
+    page.route("**/api/position?*", lambda route: route.fulfill(json=said))
     button(page, "Hint").click()
     says(page, re.compile(r"Hint: \w\d looks promising, but who wins could not be settled in time\."))
+    page.route("**/api/positions", lambda route: route.fulfill(json=[said]))
+    page.goto(f"{server.url}/explore/duel,8,8")
+    says(page, "R to move: who wins could not be settled in time.")
+    assert {name.split(", ", 1)[1] for name in names(page)} == {"empty, not settled"}
 
 
 def graded(best: int, by: int) -> str:
@@ -491,6 +341,9 @@ def test_the_review_grades_every_move_by_its_margin(seat: Visit) -> None:
         if grade:
             expect(found_grade).to_have_text(re.compile(rf"^\s*(✗ )?{grade}$"))
     assert any(expected)
+    said = page.locator("main .status").inner_text()
+    page.locator(".cell").first.click(force=True)
+    assert (page.locator("main .status").inner_text(), marks(page)) == (said, other.board)
     page.get_by_role("link", name="Explore this game").click()
     expect(page.get_by_role("list", name="Moves to this position").get_by_role("button")).to_have_count(10)
     shows(page, other.board)
@@ -498,11 +351,10 @@ def test_the_review_grades_every_move_by_its_margin(seat: Visit) -> None:
 
 @slow
 def test_a_game_too_large_to_review_says_so_in_a_line(seat: Visit) -> None:
-    page, other = seat("duel,5,5", "RG"), Game("duel,5,5", 6)
-    while "." in other.board:
-        move = other.choice()
-        play(page, move)
-        other.play(move)
+    page = seat("duel,5,5", "RG")
+    play(page, "a1")
+    button(page, "Resign").click()
+    says(page, "R has won: G resigned.")
     expect(page.locator(".after")).to_have_text(re.compile("^No review: .*too long"))
 
 
@@ -556,18 +408,7 @@ def test_exploring_shows_each_legal_moves_margin(server: Served, visit: Visit) -
 
 
 @slow
-def test_exploring_4x4_begins_with_the_margins_of_every_cell(server: Served, visit: Visit) -> None:
-    page = visit(f"{server.url}/explore/duel,4,4/R.../.G../..../....")
-    says(page, re.compile("R to move: (. wins by [0-9]+|a draw with best play)"))
-    told_of = [name for name in names(page) if re.search("wins by|loses by|draws", name)]
-    assert [name.split(",")[0] for name in told_of] == ["b1", "a2"]
-    cell(page, "d4").click(force=True)
-    expect(page.locator(".line")).to_have_text("d4 is not next to a tile of R: pick a marked cell.")
-    assert marks(page) == "R....G.........."
-
-
-@slow
-def test_a_board_of_the_duel_is_set_up_by_clicking(server: Served, visit: Visit) -> None:
+def test_a_board_is_set_up_by_clicking_and_a_move_is_refused_with_the_reason(server: Served, visit: Visit) -> None:
     page = visit(f"{server.url}/explore/duel,3,3")
     says(page, "R to move")
     page.get_by_label("Set up").check()
@@ -579,15 +420,10 @@ def test_a_board_of_the_duel_is_set_up_by_clicking(server: Served, visit: Visit)
     cell(page, "c3").click()
     shows(page, "R.......G")
     says(page, "R to move")
-    cell(page, "c3").click()
-    shows(page, "R........")
-
-
-@slow
-def test_exploring_a_board_too_large_to_solve_says_so(server: Served, visit: Visit) -> None:
-    page = visit(f"{server.url}/explore/duel,8,8")
-    says(page, "R to move: who wins could not be settled in time.")
-    assert {name.split(", ", 1)[1] for name in names(page)} == {"empty, not settled"}
+    page.get_by_label("Set up").uncheck()
+    cell(page, "b2").click(force=True)
+    expect(page.locator(".line")).to_have_text("b2 is not next to a tile of R: pick a marked cell.")
+    assert marks(page) == "R.......G"
 
 
 @slow
@@ -642,6 +478,8 @@ def test_who_chooses_a_game_by_keyboard_stays_at_the_choice(page: Page) -> None:
     keys.press("Tab", "ArrowDown")
     expect(page.locator(".cell")).to_have_count(42)
     assert keys.at == "combobox: Rows"
+    keys.press("Shift+Tab", "End")
+    until(page, lambda: keys.at, "textbox: Another board")
 
 
 @slow
@@ -661,24 +499,14 @@ def test_a_page_that_is_left_while_it_loads_never_replaces_the_next(server: Serv
 
 
 @slow
-@pytest.mark.parametrize(("side", "first"), [("R", True), ("G", False)])
-def test_a_click_on_the_set_up_begins_the_game_if_one_begins(side: str, first: bool, page: Page) -> None:
+def test_a_click_on_the_set_up_begins_the_game_if_one_begins(page: Page) -> None:
     choose_game(page, "duel,4,4")
-    page.get_by_label(re.compile(f"\\({side}\\)")).check()
-    expect(page.locator(OPEN)).to_have_count(16 if first else 0)
-    if first:
-        cell(page, "b2").click()
-        page.wait_for_url("**/match/*")
-        until(page, lambda: moves_listed(page)[:1], ["R b2"])
-
-
-@slow
-def test_a_machine_that_thinks_is_said_to(page: Page) -> None:
-    begin(page, MACHINE, game="duel,12,12", level=10)
-    play(page, "f6")
-    says(page, "G, the machine, level 10, is thinking …")
-    expect(page.locator(OPEN)).to_have_count(0)
-    says(page, re.compile("G played .*Your turn"))
+    for side, open_ones in (("G", 0), ("R", 16)):
+        page.get_by_label(re.compile(rf"\({side}\)")).check()
+        expect(page.locator(OPEN)).to_have_count(open_ones)
+    cell(page, "b2").click()
+    page.wait_for_url("**/match/*")
+    until(page, lambda: moves_listed(page)[:1], ["R b2"])
 
 
 @slow
@@ -717,14 +545,24 @@ def tile_looks(page: Page) -> dict[str, list[str]]:
 
 
 @slow
-def test_the_sides_differ_where_all_colours_are_equal(seat: Visit) -> None:
-    page = seat("duel,3,3", "RG", forced_colors="active")
+def test_tiles_stand_out_from_their_letters_the_board_and_each_other_whatever_the_colours(seat: Visit) -> None:
+    page = seat("duel,3,3", "RG")
     play(page, "a1", "c3", "b1", "b3")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        paper = page.locator(".cell").first.evaluate("cell => getComputedStyle(cell).backgroundColor")
+        red, green = tile_looks(page)["mark R"], tile_looks(page)["mark G"]
+        for *_, tile, letter in (red, green):
+            assert contrast(tile, letter) >= 4.5
+            assert max(contrast(paper, tile), contrast(paper, letter)) >= 3  # the letter's colour is the outline's
+        assert contrast(red[3], green[3]) >= 3  # so they differ for those who see no hues
+    page.emulate_media(color_scheme="null", forced_colors="active")
     red, green = tile_looks(page)["mark R"], tile_looks(page)["mark G"]
     assert red[3:] == green[3:], "the colours are not forced"
     assert red[0] != green[0]
     assert red[1] != green[1]
     assert (red[2], green[2]) == ("solid", "solid")
+    page.emulate_media(forced_colors="null")
 
 
 def contrast(one: str, other: str) -> float:
@@ -740,81 +578,22 @@ def contrast(one: str, other: str) -> float:
 
 
 @slow
-@pytest.mark.parametrize("look", ["light", "dark"])
-def test_tiles_stand_out_from_their_letters_the_board_and_each_other(look: str, seat: Visit) -> None:
-    page = seat("duel,3,3", "RG", **LOOKS[look])
-    play(page, "a1", "c3", "b1", "b3")
-    paper = page.locator(".cell").first.evaluate("cell => getComputedStyle(cell).backgroundColor")
-    red, green = tile_looks(page)["mark R"], tile_looks(page)["mark G"]
-    for *_, tile, letter in (red, green):
-        assert contrast(tile, letter) >= 4.5
-        assert max(contrast(paper, tile), contrast(paper, letter)) >= 3  # the letter's colour is the outline's
-    assert contrast(red[3], green[3]) >= 3  # so they differ for those who see no hues
-
-
-@slow
-@pytest.mark.parametrize(("motion", "turns"), [("reduce", 0), ("no-preference", 1)])
-def test_captured_tiles_turn_unless_one_wants_no_motion(motion: str, turns: int, seat: Visit) -> None:
-    page = seat("duel,3,3", "RG", reduced_motion=motion)
+def test_captured_tiles_turn_unless_one_wants_no_motion(seat: Visit) -> None:
+    page = seat("duel,3,3", "RG")
     page.evaluate("""() => {
         window.moved = [];
         addEventListener("animationstart", ({animationName}) => moved.push(animationName), true);
     }""")
-    play(page, "a1", "b1")
-    expect(page.locator(".cell.turned")).to_have_count(1)
-    page.wait_for_timeout(100)
-    moved = page.evaluate("moved.filter((name) => ['turn', 'appear'].includes(name))")
-    assert moved.count("turn") == turns
-    assert bool(moved) == bool(turns)
-
-
-def setting_up(page: Page, url: str) -> None:
-    page.goto(url)
-    choose_game(page, "duel")
-    says(page, "Red begins")
-
-
-def playing(page: Page, url: str) -> None:
-    page.goto(url)
-    begin(page, HERE, game="duel")
-    play(page, "a1", "b2", "b1", "c1")
-    cell(page, "f6").click(force=True)
-    says(page, "not next to")
-
-
-def hinted(page: Page, url: str) -> None:
-    page.goto(url)
-    begin(page, HERE, game="duel,4,4")
-    play(page, "a1", "b2", "b1")
-    button(page, "Hint").click()
-    says(page, "Hint")
-
-
-def over(page: Page, url: str) -> None:
-    page.goto(url)
-    begin(page, HERE, game="duel,3,3")
-    play(page, *played_out(5))
-    expect(page.get_by_role("heading", name="Review")).to_be_visible()
-
-
-def played_out(seed: int) -> list[str]:
-    game = Game("duel,3,3", seed)
-    while "." in game.board:
-        game.play(game.choice())
-    return [move[2:] for move in game.played]
-
-
-def exploring(page: Page, url: str) -> None:
-    page.goto(f"{url}/explore/duel,4,4/R.../.G../..../....")
-    says(page, "R to move")
-
-
-STATES = [setting_up, playing, hinted, over, exploring]
-
-
-@slow
-@pytest.mark.parametrize("state", STATES)
-def test_axe_finds_nothing_wrong(state: Callable[[Page, str], None], server: Served, visit: Visit) -> None:
-    page = visit(server.url + STILL)
-    state(page, server.url)
-    assert_accessible(page)
+    moved = "moved.splice(0).filter((name) => ['turn', 'appear'].includes(name))"
+    play(page, "a1")
+    page.emulate_media(reduced_motion="reduce")
+    for turning in (False, True):
+        page.evaluate(moved)
+        play(page, "b1")
+        expect(page.locator(".cell.turned")).to_have_count(1)
+        page.wait_for_timeout(100)
+        seen = page.evaluate(moved)
+        assert (seen.count("turn"), bool(seen)) == (turning, turning)
+        button(page, "Undo").click()
+        shows(page, "R........")
+        page.emulate_media(reduced_motion="no-preference")

@@ -100,7 +100,7 @@ def test_a_proved_win_has_the_ring_of_the_best_and_its_reason(explored: Callable
 def test_the_pairs_of_a_draw_are_shown_on_demand_by_keyboard_alone_and_hidden_again(
     explored: Callable[..., Page],
 ) -> None:
-    page = explored(drawn(*PAIRS), moves="h8 h9")
+    page = explored(drawn(*PAIRS), moves="h8 h9", game="9,9,5")
     keys = Keys(page)
     says(page, "X to move: a draw with best play.")
     assert told(page) == {}

@@ -73,10 +73,13 @@ def test_the_right_answer_is_praised_and_shows_how_the_game_goes_on(page: Page, 
 
 
 def test_a_wrong_answer_shows_its_refutation_and_can_be_taken_back(page: Page, puzzle: Puzzle, oracle: Oracle) -> None:
-    for move in wrong_moves(page, puzzle)[:2]:
-        cell(page, move).click()
-        says(page, f"{move} does not work: ")
+    answers = {}
+    for move in wrong_moves(page, puzzle):
         answer = answer_to(oracle, puzzle, move)
+        answers.setdefault(answer.outcome.split(" in ")[0], (move, answer))
+    for outcome, (move, answer) in answers.items():
+        cell(page, move).click()
+        says(page, f"{move} does not work: {'it only draws' if outcome == 'a draw' else outcome}")
         expect(page.locator(".reply p")).to_contain_text("The refutation: ")
         expect(page.locator(".reply p").get_by_role("button")).to_have_text(list(answer.line))
         assert cell(page, move).get_attribute("aria-label") == f"{move}, {puzzle.to_move}, last move"
@@ -87,39 +90,16 @@ def test_a_wrong_answer_shows_its_refutation_and_can_be_taken_back(page: Page, p
 
 
 @slow
-def test_what_refutes_a_wrong_answer_is_said_in_words(page: Page, puzzle: Puzzle, oracle: Oracle) -> None:
-    outcomes = {}
-    for move in wrong_moves(page, puzzle):
-        outcomes.setdefault(answer_to(oracle, puzzle, move).outcome.split(" in ")[0], move)
-    for outcome, move in outcomes.items():
-        cell(page, move).click()
-        says(page, f"{move} does not work: {'it only draws' if outcome == 'a draw' else outcome}")
-        button(page, "Try again").click()
-
-
-@slow
-def test_the_solution_can_be_asked_for(page: Page, puzzle: Puzzle) -> None:
-    button(page, "Solution").click()
-    says(page, f"{puzzle.solution} is the only move.")
-    assert cell(page, puzzle.solution).get_attribute("aria-label") == f"{puzzle.solution}, {puzzle.to_move}, last move"
-
-
-@slow
-@pytest.mark.parametrize(("level", "outcome"), [("4", "win"), ("2", "draw")])
-def test_other_puzzles_are_as_hard_as_one_likes(level: str, outcome: str, page: Page) -> None:
-    page.get_by_label("Difficulty").select_option(level)
-    page.get_by_label("Find").select_option(outcome)
-    for _ in range(2):
-        before = marks(page)
-        button(page, "Another puzzle").click()
-        until(page, lambda: marks(page) != before, True)  # noqa: B023 - it is asked at once
-        stars(page).to_contain_text(f"difficulty {level} of 5")
-        wanted = {"draw": "only one move holds the draw", "win": "win in"}.get(outcome, "to move")
-        says(page, wanted)
-
-
-@slow
-def test_a_puzzle_can_be_of_another_game(page: Page) -> None:
+def test_other_puzzles_are_as_hard_as_one_likes_and_of_other_games(page: Page) -> None:
+    page.get_by_label("Difficulty").select_option("2")
+    page.get_by_label("Find").select_option("draw")
+    before = marks(page)
+    button(page, "Another puzzle").click()
+    until(page, lambda: marks(page) != before, True)
+    stars(page).to_contain_text("difficulty 2 of 5")
+    says(page, "only one move holds the draw")
+    page.get_by_label("Difficulty").select_option("")
+    page.get_by_label("Find").select_option("")
     game_choice(page).select_option("3,3,3")
     button(page, "Another puzzle").click()
     expect(page.locator(".cell")).to_have_count(9)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from browsing import ORACLE, PHONE, STILL, begin, cell, expect, names, on_a_phone, play, says
+from browsing import ORACLE, PHONE, STILL, begin, cell, expect, names, play, says
 from web import Served
 
 from play.server.pages import Pages
@@ -107,13 +107,20 @@ def nothing_jumped(page: Page) -> None:
 
 
 @slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
-def test_a_cold_page_asks_for_its_files_and_nobody_else_and_does_not_jump(
-    page: Address, server: Served, visit: Visit
+@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desk", "phone"])
+def test_cold_pages_ask_for_their_files_and_nobody_else_and_do_not_jump(
+    viewport: dict[str, int] | None, server: Served, visit: Visit
 ) -> None:
-    tab = visit(server.url + STILL)
-    tab.context.new_cdp_session(tab).send("Network.setCacheDisabled", {"cacheDisabled": True})
-    asked = loaded(tab, server, page)
+    page = visit(server.url + STILL, own=True, viewport=viewport)
+    session = page.context.new_cdp_session(page)
+    for each in PAGES:
+        session.send("Network.clearBrowserCache")
+        asks_for_its_files(each, server, loaded(page, server, each))
+        nothing_jumped(page)
+        page.evaluate("localStorage.clear()")
+
+
+def asks_for_its_files(page: Address, server: Served, asked: list[Request]) -> None:
     files = [request for request in asked if "/api/" not in request.url]
     paths = {"/" + request.url.split("/", 3)[3] for request in files}
     assert {path for path in paths if "/static/" in path} == {path for path in files_of(page) if "/static/" in path}
@@ -124,16 +131,6 @@ def test_a_cold_page_asks_for_its_files_and_nobody_else_and_does_not_jump(
     data = [each for each in asked if "/api/" in each.url and not each.url.endswith("/events?after=0")]
     assert len(data) <= page.asked
     assert {request.url.split("/")[2] for request in asked} == {server.host}
-    nothing_jumped(tab)
-
-
-@slow
-def test_nothing_jumps_while_a_page_loads_on_a_phone(server: Served, visit: Visit) -> None:
-    page = visit(server.url + STILL, viewport=PHONE)
-    for each in PAGES:
-        loaded(page, server, each)
-        nothing_jumped(page)
-        page.evaluate("localStorage.clear()")
 
 
 @slow
@@ -144,24 +141,13 @@ def test_nothing_jumps_while_the_page_of_another_game_loads(server: Served, visi
         page.goto(server.url)
         says(page, "pick a cell")
         nothing_jumped(page)
-        page.goto(f"{server.url}/explore/{game}")
-        says(page, "to move")
-        nothing_jumped(page)
+    page.goto(f"{server.url}/explore/fano")
+    says(page, "to move")
+    nothing_jumped(page)
 
 
 def test_nothing_jumps_during_a_game_on_a_phone(server: Served, visit: Visit) -> None:
-    page = visit(server.url + STILL)
-    with on_a_phone(page):
-        nothing_jumps_during_a_game(page, server)
-
-
-@slow
-def test_nothing_jumps_during_a_game_on_a_desk(server: Served, visit: Visit) -> None:
-    nothing_jumps_during_a_game(visit(server.url + STILL), server)
-
-
-def nothing_jumps_during_a_game(page: Page, server: Served) -> None:
-    page.goto(server.url)
+    page = visit(server.url, viewport=PHONE)
     begin(page, ORACLE)
     moves = page.get_by_role("list", name="Moves").get_by_role("listitem")
     over, open_cells = page.locator(".status.over"), page.locator('.cell[aria-disabled="false"]')
@@ -175,15 +161,16 @@ def nothing_jumps_during_a_game(page: Page, server: Served) -> None:
 
 
 @slow
-def test_nothing_jumps_for_who_watches(seat: Visit, visit: Visit) -> None:
-    page = seat()
+@pytest.mark.parametrize(("game", "moves"), [
+    ("4,4,4", "a1 a2 b1 b2 c1 c2 d1"), ("duel,3,3", "a1 b1 c1 a2 c2 b2 a3 c3 b3"),
+])  # fmt: skip
+def test_nothing_jumps_for_who_watches(game: str, moves: str, seat: Visit, visit: Visit) -> None:
+    page = seat(game, "RG" if "duel" in game else "XO")
     watchers = [visit(page.url), visit(page.url, viewport=PHONE)]
     for watcher in watchers:
-        says(watcher, "X to move")
-    for move in ["a1", "b2", "c3", "d4", "a4", "d1", "b3", "c2", "a2", "a3", "b4", "b1", "c1", "c4", "d3", "d2"]:
-        play(page, move)
+        says(watcher, "to move")
+    play(page, *moves.split())
     for watcher in watchers:
-        says(watcher, "A draw")
         expect(watcher.get_by_role("heading", name="Review")).to_be_visible()
         nothing_jumped(watcher)
 
@@ -213,7 +200,7 @@ def test_frames_are_on_time_while_15x15_is_played(seat: Visit, visit: Visit) -> 
             const frame = (now) => { late.push(now - last); last = now; requestAnimationFrame(frame); };
             requestAnimationFrame(frame);
         }""")
-    for number in range(20):
+    for number in range(10):
         play(page, names(page)[number * 28 % 225].split(",")[0])
     late, otherwise = (statistics.quantiles(each.evaluate("late"), n=20)[-1] for each in (page, idle))
     print(f"frames: p95 {late:.1f} ms, and {otherwise:.1f} ms on an empty page")
