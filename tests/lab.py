@@ -32,9 +32,7 @@ def grader(name: str) -> Grader:
 
 
 def positions_of(name: str) -> Positions:
-    positions = grader(name).positions
-    assert positions is not None
-    return positions
+    return grader(name).positions
 
 
 def boards(name: str) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from lab import FirstFree, FirstFreeMany, Wavering, lowest, positions_of
 
-from play.lab.grading import Grader, grade
+from play.lab.grading import Grader
 from play.lab.policies import Drawn, Policy, PolicyPlayer, Varies, policy_of
 from play.match import Match
 from play.players.player import PlayerError
@@ -37,7 +37,6 @@ def grader(store3: Path) -> Iterator[Grader]:
 
 
 def images(three: Positions, g: Symmetry) -> tuple[np.ndarray, np.ndarray]:
-    """The images of all rows."""
     x, o = (np.array([image(g, own) for own in cells.tolist()]) for cells in (three.x, three.o))
     return x, o
 
@@ -109,8 +108,9 @@ def test_arrays_of_moves_and_of_chances_stand_for_all_images() -> None:
 @pytest.mark.parametrize("name", ["random", "rules", "first", "oracle", "oracle:5"])
 def test_the_chances_of_a_player_of_the_house_are_its_choices(name: str, grader: Grader) -> None:
     three = grader.positions
-    assert three is not None
-    chances = grader.policy(name).chances(three.x, three.o)
+    policy = grader.policy(name)
+    assert policy.symmetric == (name not in ("rules", "first"))
+    chances = policy.chances(three.x, three.o)
     player: Any = grader.roster.player(name, 1)
     for row, cells in enumerate(zip(three.x.tolist(), three.o.tolist(), strict=True)):
         choices = player.choices(BoardState(grader.game.at(*cells)))
@@ -125,7 +125,6 @@ def test_the_chances_of_a_player_of_the_house_are_its_choices(name: str, grader:
 @pytest.mark.parametrize("name", ["random", "oracle", "oracle:5"])
 def test_a_symmetric_player_has_the_same_chances_on_every_image_up_to_symmetry(name: str, grader: Grader) -> None:
     three = grader.positions
-    assert three is not None
     policy = grader.policy(name)
     assert policy.symmetric
     known = policy.chances(three.x, three.o)
@@ -135,11 +134,6 @@ def test_a_symmetric_player_has_the_same_chances_on_every_image_up_to_symmetry(n
         turned, back = policy.chances(x[some], o[some]), ways_back(three, x, o)
         for row, chances in zip(some, turned, strict=True):
             assert any(np.allclose(chances, known[row][list(h)]) for h in back[row])
-
-
-@pytest.mark.parametrize("name", ["rules", "first"])
-def test_other_players_of_the_house_do_not_count_as_symmetric(name: str, grader: Grader) -> None:
-    assert not grader.policy(name).symmetric
 
 
 def states(count: int, seed: int) -> list[LineState]:
@@ -199,8 +193,6 @@ def test_a_policy_plays_moves_as_often_as_its_chances_say(grader: Grader) -> Non
 
 
 class Own:
-    """A player with the methods that it is given."""
-
     def __init__(self, **methods: Callable[..., Any]) -> None:
         self.__dict__.update(methods)
 
@@ -271,29 +263,23 @@ def test_a_player_that_writes_into_the_arrays_it_is_given_changes_nobody_elses_g
         assert three.grade(Chances()).as_dict() == wanted
 
 
-def test_an_exception_of_a_players_code_is_named_and_kept(grader: Grader) -> None:
-    for methods in ({"chances": raising}, {"choose_many": raising}, {"choices": raising}, {"choose": raising}):
-        with pytest.raises(PlayerError, match=r"ZeroDivisionError: a reason$") as refusal:
-            grader.grade(Own(**methods))
-        assert isinstance(refusal.value.__cause__, ZeroDivisionError)
-
-
-def test_our_own_errors_pass_through_a_players_code(grader: Grader) -> None:
+def test_an_exception_of_a_players_code_is_named_and_kept_and_our_own_errors_pass_through(grader: Grader) -> None:
     def refusing(x: np.ndarray, o: np.ndarray) -> Any:
         raise GameError("not this one")
 
+    for method in ("chances", "choose_many", "choices", "choose"):
+        with pytest.raises(PlayerError, match=r"ZeroDivisionError: a reason$") as refusal:
+            grader.grade(Own(**{method: raising}))
+        assert isinstance(refusal.value.__cause__, ZeroDivisionError)
     with pytest.raises(GameError, match="not this one"):
         grader.grade(Own(chances=refusing))
 
 
 def test_chances_may_miss_1_by_a_rounding_error(grader: Grader) -> None:
-    found = grader.grade(Own(chances=everywhere(1 / 9 + 1e-8)))
-    assert found.exact
+    assert grader.grade(Own(chances=everywhere(1 / 9 + 1e-8))).exact
 
 
 class Asking(Policy):
-    """Makes the moves that it is given."""
-
     def __init__(self, moves: Callable[[], list[int]]) -> None:
         super().__init__(THREE.game, "asking")
         self._moves = moves
@@ -339,8 +325,3 @@ def test_two_equal_seeds_would_hide_that_a_player_varies(grader: Grader) -> None
 def test_games_with_too_many_positions_have_no_arrays() -> None:
     with Roster(LineRules(parse_game("4,5,4")), live=True) as roster, pytest.raises(PlayerError, match="too many"):
         policy_of(roster, np.zeros(5), 0)
-
-
-def test_only_games_of_lines_have_policies() -> None:
-    with pytest.raises(GameError, match="only games of lines"):
-        grade("duel,3,3", "random", live=True)

@@ -1,17 +1,13 @@
 """`run:FOLDER` as a player: in the arena, at the prompt, in records, for environments, and refused for a reason."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sessions import piped, refused
+from sessions import piped, printed, refused
 
-from play.cli.main import main
 from play.lab.playing import RunPlayer
 from play.lab.runs import RunError
 from play.players.player import PlayerError, PlayerName, folder_of, may_resume, read_player
@@ -70,6 +66,8 @@ def test_another_game_is_refused(tiny: Path) -> None:
             Roster(LineRules(parse_game(name))).player(f"run:{tiny}", 1)
     with pytest.raises((PlayerError, GameError), match="only games of lines have"):
         Roster(find_game("duel")).player(f"run:{tiny}", 1)
+    ran = piped("", "arena", "--x", f"run:{tiny}", "--o", "random", "--games", "2")
+    assert refused(ran, 2, f"Error: run '{tiny}' has learned 3,3,3, not 4,4,4\n")
 
 
 def test_a_folder_that_is_missing_or_holds_no_run_is_refused(roster: Roster, tmp_path: Path) -> None:
@@ -98,46 +96,26 @@ def test_a_run_of_a_game_that_is_code_or_a_file_is_refused_and_nothing_is_loaded
 # In the arena, at the prompt and in records
 
 
-def test_in_the_arena_perfect_learners_draw_and_never_lose_to_random_moves(run: Callable[..., Any], tiny: Path) -> None:
+def test_in_the_arena_perfect_learners_draw_and_never_lose_to_random_moves(tiny: Path) -> None:
     asked = ["arena", "--game", "3,3,3", "--x", f"run:{tiny}", "--games", "20", "--json"]
     for other, result, count in ((f"run:{tiny}", "draws", 20), ("random", "losses", 0)):
-        ran = run(main, *asked, "--o", other)
-        first, _ = json.loads(ran.out)["meetings"][0]["players"]
-        assert (ran.code, first["player"], first["games"]) == (0, f"run:{tiny}", 20)
+        first, _ = json.loads(piped("", *asked, "--o", other).stdout)["meetings"][0]["players"]
+        assert (first["player"], first["games"]) == (f"run:{tiny}", 20)
         assert first[result]["count"] == count
 
 
-def test_in_the_arena_a_run_that_cannot_play_is_refused_before_the_first_game(
-    run: Callable[..., Any], tiny: Path
-) -> None:
-    ran = run(main, "arena", "--x", f"run:{tiny}", "--o", "random", "--games", "2")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"Error: run '{tiny}' has learned 3,3,3, not 4,4,4\n"
-
-
-def test_at_the_prompt_it_answers_and_its_game_is_kept_resumed_and_reviewed(
-    tiny: Path, games: Path, run: Callable[..., Any]
-) -> None:
-    begun = piped("b2\n", "--game", "3,3,3", "--o", f"run:{tiny}", "--live")
-    assert (begun.returncode, begun.stderr) == (0, "")
+def test_at_the_prompt_it_answers_and_its_game_is_kept_resumed_and_reviewed(tiny: Path, games: Path) -> None:
+    printed("b2\n", "--game", "3,3,3", "--o", f"run:{tiny}", "--live")
     (path,) = games.glob("*.txt")
     record = load_record(str(path))
     assert record.tags["O"] == f"run:{tiny}"
-    assert len(record.match.moves) == 2
     played = [record.match.rules.write(move) for move in record.match.moves]
-    assert played[0] == "b2"
+    assert (len(played), played[0]) == (2, "b2")
     assert played[1] in ("a1", "c1", "a3", "c3")  # all else loses
     free = next(cell for cell in ("a2", "b1", "c2", "b3") if cell not in played)
-    resumed = piped(f"{free}\n", "resume", "--live")
-    assert (resumed.returncode, resumed.stderr) == (0, "")
+    printed(f"{free}\n", "resume", "--live")
     assert len(load_record(str(path)).match.moves) == 4
-    review = run(main, "review", str(path), "--live")
-    assert (review.code, review.err) == (0, "")
-    assert "b2" in review.out
-
-
-def test_at_the_prompt_a_run_that_is_not_there_is_refused_in_one_line() -> None:
-    assert refused(piped("", "--game", "3,3,3", "--o", "run:missing", "--live"), 2, "no run in 'missing'")
+    assert "b2" in printed("", "review", path, "--live")
 
 
 # Environments
@@ -156,25 +134,3 @@ def test_an_environment_takes_it_as_the_opponent(tiny: Path, rl: Any) -> None:
         rewards.append(reward)
     assert max(rewards) <= 0  # it never loses
     assert rewards.count(-1.0) > 10
-    with pytest.raises(PlayerError, match="has learned 3,3,3, not 4,4,4"):
-        rl.OpponentEnv("4,4,4", f"run:{tiny}")
-
-
-# What is loaded
-
-
-def test_numba_is_not_loaded_for_the_players_of_the_house() -> None:
-    program = """
-import atexit, sys
-atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))
-from play.cli.main import main
-main()
-"""
-    ran = subprocess.run(
-        [sys.executable, "-c", program, "--game", "3,3,3", "--o", "rules", "--live"],
-        input="b2\n", capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    loaded = set(ran.stderr.split())
-    assert "play.match" in loaded
-    assert not {"numba", "numpy", "play.lab.playing", "play.lab.runs"} & loaded

@@ -1,7 +1,6 @@
 """What players are worth: the same as plain recursion with fractions says, and shown by games that can be replayed."""
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import naive
@@ -12,12 +11,10 @@ from hypothesis import strategies as st
 from lab import NEAR, POLICIES, SMALL, FirstFree, Told, alike, as_array, grader, positions_of, scattered, twin
 
 from play.lab import exploiter
-from play.lab.grading import Grader
 from play.lab.policies import PolicyPlayer, Rows
 from play.lab.q import QLearner
 from play.lab.values import between, worth_of
 from play.match import Match
-from play.players.player import PlayerError
 from play.records.text import read_record
 from solver.games.line_rules import LineRules
 from solver.games.registry import find_game
@@ -117,9 +114,7 @@ def test_a_perfect_player_gives_nothing_away(name: str) -> None:
 @pytest.mark.parametrize("policy", ["first", "scattered", "careless"])
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("name", [*SMALL, "2,3,2"])
-def test_a_refutation_is_a_shortest_game_in_which_the_player_gets_too_little(
-    name: str, policy: str, symmetric: bool
-) -> None:
+def test_a_refutation_is_a_shortest_loss(name: str, policy: str, symmetric: bool) -> None:
     rules, chances, group = twin(name), POLICIES[policy], positions_of(name).group
     if symmetric:
         chances = alike(name, chances)
@@ -138,7 +133,6 @@ def test_a_refutation_is_a_shortest_game_in_which_the_player_gets_too_little(
             own = [g for g in group if naive.turned(board, g) == board] if symmetric else [range(rules.cells)]
             assert naive.mover(board) != side or any(chances(board)[g[move]] > 0 for g in own)
             board = naive.claim(board, move)
-        assert match.outcome
         if naive.over(rules, board):
             assert naive.result(rules, board, side) < right
             assert match.outcome.winner == naive.winner(rules, board)
@@ -154,7 +148,6 @@ def met_by(player: Any, opponent: Any, name: str) -> str | None:
     match: Match[Any] = Match(rules_of(name))
     while match.to_move:
         match.play(match.to_move, (player if match.to_move == "X" else opponent).choose(match.state))
-    assert match.outcome
     return match.outcome.winner
 
 
@@ -229,34 +222,4 @@ def test_what_is_met_is_what_play_against_the_player_leads_to() -> None:
                 if not naive.over(rules, after)
                 and (naive.mover(board) != side or after == naive.claim(board, board.index(".")))
             }
-        assert found.met
         assert found.met[side] == met
-
-
-def test_what_is_met_by_a_symmetric_player_is_counted_up_to_symmetry() -> None:
-    found, positions = grader("3,3,3").grade("oracle"), positions_of("3,3,3")
-    policy = grader("3,3,3").policy("oracle")
-    assert found.met == {side: worth_of(policy, number).met for number, side in enumerate("XO")}
-    assert max(found.met.values()) < len(positions)
-
-
-def test_an_unknown_player_has_no_exploiter() -> None:
-    with pytest.raises(PlayerError):
-        exploiter("3,3,3", "nobody", live=True)
-
-
-@pytest.mark.slow
-def test_values_on_4x4_are_those_of_perfect_and_of_random_play(store4: Path) -> None:
-    with Grader("4,4,4", str(store4)) as four:
-        assert four.positions is not None
-        perfect = four.grade(four.positions.scores.argmax(axis=1))
-        assert (perfect.perfect, perfect.value, perfect.optimal) == (0, {"X": 0, "O": 0}, 1)
-        assert perfect.refutations == {}
-        anyone = four.grade(four.positions.legal / four.positions.legal.sum(axis=1, keepdims=True))
-        assert anyone.v_random
-        assert anyone.v_random["X"] == pytest.approx(-anyone.v_random["O"], abs=NEAR)
-        assert anyone.value["X"] < 0 > anyone.value["O"]
-        for side, record in anyone.refutations.items():
-            assert len(record.match.moves) == (8 if side == "X" else 7)
-            assert record.match.outcome
-            assert record.match.outcome.winner not in (None, side)
