@@ -120,7 +120,6 @@ class Shown(ABC):
         """Return where the middle of each cell that is seen is, by the names of columns and rows around the board."""
         named = next(at for at, line in enumerate(self.lines) if re.fullmatch(r" *[a-z]( +[a-z])*( {3}.*)?", line))
         names = re.match(r"( *[a-z]\b)+", self.lines[named])
-        assert names
         columns = {name[0]: name.start() for name in re.finditer("[a-z]", names[0])}
         rows = {line[:4].strip(): at for at, line in enumerate(self.lines) if re.match(r"(?=.{4} )  *\d+ ", line)}
         return {f"{name}{row}": (at, column) for row, at in rows.items() for name, column in columns.items()}
@@ -273,7 +272,6 @@ class Screen(Shown):
         return self._terminal.used
 
     def look(self, row: int, column: int) -> tuple[str, bool, bool, bool]:
-        assert self._terminal.canvas
         look = self._terminal.canvas.looks[row][column]
         text = self._terminal.canvas.texts[row][column]
         return text, *(bool(look & part) for part in (Look.BOLD, Look.UNDERLINED, Look.REVERSED))

@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from select import select
 from typing import Any
@@ -94,7 +94,6 @@ class Session:
         """Return the exit code; type Ctrl-D, if the command still waits."""
         if self._command.code is None:
             self.end_input()
-        assert self._command.code is not None
         return self._command.code
 
     def close(self) -> None:
@@ -163,6 +162,19 @@ class TerminalSession:
         os.close(self.terminal)
 
 
+def opening(kind: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Open sessions or screens of a kind, for a fixture, and close them at the end."""
+    opened: list[Any] = []
+
+    def opens(*arguments: object, **given: Any) -> Any:
+        opened.append(kind(*arguments, **given))
+        return opened[-1]
+
+    yield opens
+    for each in opened:
+        each.close()
+
+
 def heed_signals() -> None:
     """Let the command that this process becomes heed signals that whoever runs the tests ignores, as nohup does."""
     for number in (signal.SIGINT, signal.SIGHUP):
@@ -193,8 +205,6 @@ def killed(lines: list[str], *arguments: object) -> None:
     """Type lines, each when it is asked for, and kill the process with -9 when it asks for the next."""
     command = [COMMAND, *map(str, arguments)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
         for line in [*lines, None]:
             said = b""
             while not said.endswith(b"> "):

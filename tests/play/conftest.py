@@ -3,10 +3,9 @@
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sessions import Session, Start, StartProcess, TerminalSession
+from sessions import Session, Start, StartProcess, TerminalSession, opening
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def games(home: Path) -> Path:
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Start sessions at a prompt in this process, where nobody is shown as thinking however busy the machine is."""
     monkeypatch.setattr("play.terminal.talk.THINKING_AFTER", threading.TIMEOUT_MAX)
-    yield from _starting(Session)
+    yield from opening(Session)
 
 
 @pytest.fixture
@@ -49,16 +48,4 @@ def abandon(start: Start) -> Callable[..., None]:
 @pytest.fixture
 def start_process() -> Iterator[StartProcess]:
     """Start sessions as processes; each is killed at the end, if it has not ended by itself."""
-    yield from _starting(TerminalSession)
-
-
-def _starting(kind: Any) -> Iterator[Any]:
-    sessions: list[Any] = []
-
-    def starting(*arguments: object, **given: Any) -> Any:
-        sessions.append(kind(*arguments, **given))
-        return sessions[-1]
-
-    yield starting
-    for session in sessions:
-        session.close()
+    yield from opening(TerminalSession)

@@ -51,7 +51,6 @@ def drawn(said: str) -> list[str]:
 
 
 def counted(said: str) -> list[tuple[int, int]]:
-    """The tiles that were counted below the boards."""
     return [(int(red), int(green)) for red, green in re.findall(r"^Tiles: R (\d+), G (\d+)$", said, re.M)]
 
 
@@ -100,7 +99,6 @@ def records(draw: st.DrawFn) -> Record:
 
 
 def seen(record: Record) -> tuple[object, ...]:
-    """All that a record says."""
     match = record.match
     return match.rules, match.states, match.moves, match.events, match.outcome, record.tags, record.remarks
 
@@ -262,9 +260,7 @@ def test_moves_are_taken_back_made_again_and_begun_anew() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3, 6])
-def test_a_game_that_was_abandoned_is_resumed_with_exactly_its_moves(
-    count: int, abandon: Callable[..., None], games: Path
-) -> None:
+def test_an_abandoned_game_is_resumed_with_its_moves(count: int, abandon: Callable[..., None], games: Path) -> None:
     abandon(WHOLE[:count], *LIVE)
     out = printed("undo\nredo\nquit\n", "resume", "--live")
     assert out.startswith("Continuing the game of ")
@@ -350,7 +346,6 @@ def test_hint_and_show_tell_the_margins(moves: list[str], given_as: str, store: 
     best = max(scores.values())
     said = re.split(r"[RG]> ", out)
     hint = re.fullmatch(r"The oracle would play (\w\d): (.*)\.\n", said[len(moves) + 1])
-    assert hint is not None
     assert scores[hint[1]] == best
     assert hint[2] == words(best, side)
     show = said[len(moves) + 2]

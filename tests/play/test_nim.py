@@ -39,7 +39,6 @@ def kept(games: Path) -> Path:
 
 
 def heaps(said: str) -> list[str]:
-    """Return the states that were drawn, one after the other."""
     return re.findall(r"^(\d [XO])$", said, re.M)
 
 
@@ -162,9 +161,3 @@ def test_in_the_arena_a_perfect_own_player_always_wins_as_x(swap: bool) -> None:
     else:
         assert perfect["wins"]["count"] == 60
     assert met["plies"]["max"] <= 7
-
-
-def test_the_arena_prints_a_cross_table_of_it() -> None:
-    Path("other.py").write_text(PERFECT.replace("or 1", "or 2"))
-    out = printed("", "arena", *NIM, "--all", "random,mine:Perfect,other:Perfect", "--games", 20)
-    assert out.splitlines()[3].split()[:2] == ["3", "random"]

@@ -71,9 +71,7 @@ def test_a_game_on_a_terminal_heeds_every_line_and_refuses_the_wrong_ones(start:
     assert sorted(path.name for path in Path().iterdir()) == ["kept.txt", "there.txt"]
 
 
-def test_a_pipe_gets_what_a_terminal_gets_without_colour_and_echo(
-    start: Start, start_process: StartProcess, store3: Path
-) -> None:
+def test_a_pipe_gets_what_a_terminal_gets_uncoloured(start: Start, start_process: StartProcess, store3: Path) -> None:
     Path("there.txt").write_text("my diary")
     lines = [*(line for line, _, _ in SCRIPT), "c1"]
     session, process = start(*THREE, "--store", store3), start_process(*THREE, "--store", store3)
@@ -89,9 +87,7 @@ def test_a_pipe_gets_what_a_terminal_gets_without_colour_and_echo(
     ("moves", "completer"), [("a1 a2 b1 b2 c1", "X"), ("a1 a2 b1 b2 c3 c2", "O"), ("a1 b1 c1 b2 a2 c2 b3 a3 c3", None)]
 )
 @pytest.mark.parametrize("game", ["3,3,3", "3,3,3,misere"])
-def test_the_end_of_a_game_is_announced_and_reviewed_and_can_be_taken_back(
-    moves: str, completer: str | None, game: str, store3: Path
-) -> None:
+def test_an_ending_is_announced_and_can_be_undone(moves: str, completer: str | None, game: str, store3: Path) -> None:
     given = ["--live"] if "misere" in game else ["--store", store3]
     ran = piped("\n".join([*moves.split(), "b3", "undo\n"]), "--game", game, *HUMANS, *given)
     ending = "A draw: the board is full."
@@ -232,7 +228,6 @@ def test_a_board_on_which_nobody_can_move_is_refused_in_the_marks_that_it_has(fi
 
 
 def exchanged(text: str) -> str:
-    """Return a text with the marks exchanged."""
     return re.sub(r"\b[XO]\b", lambda mark: "XO"[mark[0] == "X"], text)
 
 

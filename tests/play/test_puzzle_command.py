@@ -17,14 +17,12 @@ SEED = ["puzzle", "--seed", "a"]
 
 
 def described(*arguments: object) -> dict[str, Any]:
-    """The puzzle that the command prints as JSON."""
     ran = piped("", "puzzle", "--json", *arguments)
     assert (ran.returncode, ran.stderr, ran.stdout.count("\n")) == (0, "", 1), ran
     return dict(json.loads(ran.stdout))
 
 
 def empty(puzzle: dict[str, Any]) -> list[str]:
-    """The empty cells of a puzzle on a square board."""
     rows = puzzle["board"].split("/")
     return [f"{'abcd'[x]}{y + 1}" for y, row in enumerate(rows) for x, mark in enumerate(row) if mark == "."]
 
@@ -94,7 +92,6 @@ def test_the_line_is_numbered_on_the_board(store4: Path) -> None:
     ran = piped("solution\nquit\n", *SEED, "--outcome", "win", "--store", store4)
     puzzle = described("--seed", "a", "--outcome", "win", "--store", store4)
     line = re.search(r"^Line: (.*)$", ran.stdout, re.M)
-    assert line
     moves = line[1].split()
     assert (moves[0], len(moves)) == (puzzle["solution"], puzzle["plies"])
     rows = [row.split()[1:] for row in ran.stdout.splitlines() if re.match(r" [1-4] ", row)][-4:]
@@ -152,16 +149,13 @@ def test_every_line_fits_into_80_columns(game: str) -> None:
     assert ("Completing a line loses." in out) == ("misere" in game)
 
 
-def test_a_game_without_lines_or_without_puzzles_or_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_or_store_without_puzzles_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("play.puzzles.MOST_LOOKS", 1000)
     shutil.copy(Path(__file__).with_name("nim.py"), "nim.py")
     assert refused(piped("", "puzzle", "--game", "nim:Nim"), 2, "only games of lines have puzzles")
     assert refused(piped("", "puzzle", "--game", "6,6,4"), 2, "too many to solve")
     assert refused(piped("", "puzzle", "--game", "fano", "--live"), 1, "no puzzle in 1,000 positions of game 'fano'")
     assert refused(piped("", "puzzle", "--game", "6,6,4", "--json"), 2, "too many to solve")
-
-
-def test_a_store_that_is_named_and_missing_ends_with_3() -> None:
     assert refused(piped("", "puzzle", "--store", "none"), 3, "'none'", "ttt4-solve build")
 
 

@@ -75,9 +75,7 @@ def test_a_record_in_place_of_a_folder_or_below_a_file_is_not_written(tmp_path: 
         (b'[Game "3,3,3"]\n1. a1 a1 *\n', r"a\.game, line 2: 'a1': cell 'a1' is taken"),
     ],
 )
-def test_a_file_that_is_no_record_is_refused_in_one_line(
-    tmp_path: Path, content: bytes | str | None, message: str
-) -> None:
+def test_a_file_without_a_record_is_refused(tmp_path: Path, content: bytes | str | None, message: str) -> None:
     path = tmp_path / "a.game"
     if content == "folder":
         path.mkdir()

@@ -69,9 +69,7 @@ def test_tags_in_any_order_and_white_space_change_nothing(record: Record) -> Non
 
 @FEW
 @given(records([rules_of("4,4,4")]), REMARKS, st.data())
-def test_remarks_are_kept_wherever_they_stand_and_change_nothing_else(
-    record: Record, remarks: tuple[str, ...], data: st.DataObject
-) -> None:
+def test_remarks_are_kept_wherever_they_stand(record: Record, remarks: tuple[str, ...], data: st.DataObject) -> None:
     remarks = (*remarks, "# [Game 1. a1", "#")
     record.remarks = ()
     lines, start = str(record).split("\n"), 0
@@ -161,9 +159,7 @@ def test_any_beginning_of_a_record_reads_or_is_refused_with_its_line(record: Rec
 
 @FEW
 @given(records(SMALL), st.data())
-def test_a_record_with_one_character_altered_reads_or_is_refused_with_its_line(
-    record: Record, data: st.DataObject
-) -> None:
+def test_an_altered_record_reads_or_is_refused_with_its_line(record: Record, data: st.DataObject) -> None:
     for text in data.draw(edits(str(record))):
         check_refusal(text, given_rules(record))
 

@@ -158,9 +158,7 @@ NEXT = [
 
 
 @pytest.mark.parametrize(("cells", "grades", "outcome", "better"), NEXT)
-def test_of_what_is_not_settled_only_moves_between_certain_outcomes_are_graded(
-    cells: list[int], grades: list[str], outcome: str, better: tuple[str, ...]
-) -> None:
+def test_only_certainty_is_graded(cells: list[int], grades: list[str], outcome: str, better: tuple[str, ...]) -> None:
     begun = len(EACH_HAS_FOUR)
     with Oracle("6,6,5", live=True, seconds=0) as hasty:
         result = review_match(hasty, match_of("6,6,5", [*EACH_HAS_FOUR, *cells]))
@@ -173,7 +171,6 @@ def test_of_what_is_not_settled_only_moves_between_certain_outcomes_are_graded(
 
 
 def told(review: Review) -> str:
-    """The lines of a review, joined."""
     return " ".join(" ".join(review_lines(review)).split())
 
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from screens import Screen, Show, ShowOnTerminal, TerminalScreen
-from sessions import HUMANS, THREE
+from sessions import HUMANS, THREE, opening
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +25,7 @@ def stores(home: Path, store3: Path, store4: Path) -> Path:
 
 @pytest.fixture
 def show() -> Iterator[Show]:
-    """Show screens in this process."""
-    yield from _showing(Screen)
+    yield from opening(Screen)
 
 
 @pytest.fixture
@@ -39,16 +37,4 @@ def people(show: Show, store3: Path) -> Screen:
 @pytest.fixture
 def show_on_terminal() -> Iterator[ShowOnTerminal]:
     """Start screens on terminals of their own; each is killed at the end, if it has not ended by itself."""
-    yield from _showing(TerminalScreen)
-
-
-def _showing(kind: Any) -> Iterator[Any]:
-    screens: list[Any] = []
-
-    def showing(*arguments: object, **given: Any) -> Any:
-        screens.append(kind(*arguments, **given))
-        return screens[-1]
-
-    yield showing
-    for screen in screens:
-        screen.close()
+    yield from opening(TerminalScreen)

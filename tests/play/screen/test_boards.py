@@ -34,6 +34,7 @@ def _game(name: str) -> BoardGame[Any]:
 
 
 GAMES = [_game(name) for name in NAMES]
+Room = tuple[int, int]
 FEW = settings(max_examples=30)
 games = st.sampled_from(GAMES)
 rooms = st.tuples(st.integers(1, 70), st.integers(1, 220))
@@ -46,18 +47,14 @@ def area_of(game: BoardGame[Any], how: Fit) -> int:
 
 
 @given(games, rooms, st.integers(0, 30), st.integers(0, 80), notes)
-def test_a_larger_area_never_gives_a_smaller_board(
-    game: BoardGame[Any], room: tuple[int, int], taller: int, wider: int, widest: int
-) -> None:
+def test_more_room_shrinks_no_board(game: BoardGame[Any], room: Room, taller: int, wider: int, widest: int) -> None:
     small, large = fit(game, *room, widest), fit(game, room[0] + taller, room[1] + wider, widest)
     assert area_of(game, small) <= area_of(game, large)
     assert small.mark <= large.mark
 
 
 @given(games, rooms, notes)
-def test_a_board_fits_and_has_room_for_its_notes_where_any_does(
-    game: BoardGame[Any], room: tuple[int, int], widest: int
-) -> None:
+def test_a_board_fits_and_has_room_for_notes(game: BoardGame[Any], room: Room, widest: int) -> None:
     how = fit(game, *room, widest)
     least = Fit(1, 2, False, 1) if widest <= 2 else Fit(1, 4, False, 1)
     height, width = how.size(game)
@@ -69,7 +66,7 @@ def test_a_board_fits_and_has_room_for_its_notes_where_any_does(
 
 @FEW
 @given(games, rooms, st.data())
-def test_nothing_is_drawn_outside_the_area(game: BoardGame[Any], room: tuple[int, int], data: st.DataObject) -> None:
+def test_nothing_is_drawn_outside_the_area(game: BoardGame[Any], room: Room, data: st.DataObject) -> None:
     cells = st.integers(0, game.cells - 1)
     filled = data.draw(st.dictionaries(cells, st.sampled_from(game.marks)))
     shown = Shown(
@@ -91,9 +88,7 @@ def test_nothing_is_drawn_outside_the_area(game: BoardGame[Any], room: tuple[int
 
 @FEW
 @given(games, st.tuples(st.integers(8, 70), st.integers(26, 220)), st.data())
-def test_the_cursor_is_seen_and_a_click_there_claims_its_cell(
-    game: BoardGame[Any], room: tuple[int, int], data: st.DataObject
-) -> None:
+def test_the_cursor_is_seen_and_can_be_clicked(game: BoardGame[Any], room: Room, data: st.DataObject) -> None:
     cursor = data.draw(st.integers(0, game.cells - 1))
     canvas = Canvas(*room)
     draw_board(canvas, Area(0, 0, *room), game, fit(game, *room), Shown(cursor=cursor))

@@ -13,9 +13,7 @@ areas = st.builds(Area, places, places, sizes, sizes)
 
 @FEW
 @given(st.integers(1, 20), st.integers(1, 30), places, places, st.text(), st.none() | sizes)
-def test_text_is_written_inside_and_within_its_room(
-    rows: int, columns: int, row: int, column: int, text: str, room: int | None
-) -> None:
+def test_text_stays_in_its_room(rows: int, columns: int, row: int, column: int, text: str, room: int | None) -> None:
     canvas = Canvas(rows, columns)
     end = canvas.put(row, column, text, Look.BOLD, room)
     assert [len(line) for line in canvas.texts] == [len(line) for line in canvas.looks] == [columns] * rows

@@ -19,7 +19,6 @@ def screen(show: Show, store3: Path) -> Screen:
 
 
 def pointed(screen: Screen) -> set[str]:
-    """The cells that are pointed at."""
     return {cell for cell, at in screen.centers().items() if screen.look(*at)[2]}
 
 

@@ -52,9 +52,7 @@ def leave(screen: TerminalScreen, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_whoever_leaves_finds_the_terminal_as_before_and_the_game_kept(
-    way: str, show_on_terminal: ShowOnTerminal, store3: Path, games: Path
-) -> None:
+def test_leaving_restores_the_terminal(way: str, show_on_terminal: ShowOnTerminal, store3: Path, games: Path) -> None:
     screen = show_on_terminal(*THREE, *HUMANS, "--store", store3)
     begun(screen, "b2", "a1", "c3")
     assert screen.modes != screen.before
@@ -100,9 +98,7 @@ def test_a_game_that_has_ended_is_not_said_to_be_resumable(show: Show, store3: P
     assert (screen.ended(), screen.printed) == (0, "")
 
 
-def test_while_it_is_stopped_the_terminal_is_as_before_and_then_all_is_drawn_again(
-    show_on_terminal: ShowOnTerminal, store3: Path, games: Path
-) -> None:
+def test_a_stopped_game_goes_on_redrawn(show_on_terminal: ShowOnTerminal, store3: Path, games: Path) -> None:
     screen = show_on_terminal(*THREE, *HUMANS, "--store", store3)
     begun(screen, "b2", "a1")
     during, text = screen.modes, screen.text
@@ -140,9 +136,7 @@ def test_every_move_that_is_shown_is_kept(show: Show, store3: Path, games: Path)
 
 
 @pytest.mark.parametrize("ignored", [False, True])
-def test_whoever_closes_the_window_leaves_no_process_behind(
-    ignored: bool, show_on_terminal: ShowOnTerminal, store3: Path, games: Path
-) -> None:
+def test_a_closed_window_ends_all(ignored: bool, show_on_terminal: ShowOnTerminal, store3: Path, games: Path) -> None:
     screen = show_on_terminal(*THREE, *HUMANS, "--store", store3, hangup_ignored=ignored)
     begun(screen, "b2")
     screen.hang_up()

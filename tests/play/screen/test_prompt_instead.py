@@ -15,9 +15,7 @@ def begun(command: str, store: Path) -> list[object]:
 
 
 @pytest.mark.parametrize(("command", "kind"), [("", "dumb"), ("resume", "no-such-terminal")])
-def test_a_terminal_has_the_prompt_if_it_can_no_better(
-    command: str, kind: str, show_on_terminal: ShowOnTerminal, store3: Path
-) -> None:
+def test_poor_terminals_have_a_prompt(command: str, kind: str, show_on_terminal: ShowOnTerminal, store3: Path) -> None:
     screen = show_on_terminal(*begun(command, store3), TERM=kind)
     screen.wait(lambda: screen.text.rstrip().endswith(">"))
     screen.press("a1\n").until("[O]" if command else "[X]")
@@ -28,7 +26,6 @@ def test_a_terminal_has_the_prompt_if_it_can_no_better(
 
 @pytest.fixture
 def able(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every terminal be able to show a screen."""
     monkeypatch.setattr("play.screen.terminal.can_show", lambda: True)
 
 

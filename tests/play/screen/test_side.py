@@ -34,9 +34,7 @@ def test_the_move_before_the_position_is_listed_and_set_off(count: int, at: int,
 
 @FEW
 @given(st.dictionaries(st.integers(0, 60), st.floats(-1, 1)), st.integers(0, 60), st.integers(0, 60))
-def test_a_value_is_drawn_high_for_the_first_side_and_low_for_the_other(
-    values: dict[int, float], plies: int, at: int
-) -> None:
+def test_values_of_the_first_side_are_drawn_high(values: dict[int, float], plies: int, at: int) -> None:
     at = min(at, plies)
     canvas = Canvas(8, 40)
     draw_graph(canvas, AREA, values, plies, at, "XO")
@@ -45,7 +43,6 @@ def test_a_value_is_drawn_high_for_the_first_side_and_low_for_the_other(
             key = canvas.key_at(row, column)
             ply = int(key.removeprefix("ply ")) if key else None
             if canvas.texts[row][column] == "●":
-                assert ply is not None
                 assert AREA.holds(row, column)
                 middle = AREA.row + GRAPH_ROWS // 2
                 assert (row < middle) <= (values[ply] > 0)

@@ -67,9 +67,7 @@ def test_a_terminal_tells_its_new_size(show_on_terminal: ShowOnTerminal, store3:
     made_too_small(show_on_terminal("--game", "3,3,3", *HUMANS, "--store", store3), 9, 80)
 
 
-def test_in_a_window_that_is_too_small_at_first_a_game_is_played_at_the_prompt(
-    show_on_terminal: ShowOnTerminal, store3: Path
-) -> None:
+def test_too_small_a_window_at_first_has_the_prompt(show_on_terminal: ShowOnTerminal, store3: Path) -> None:
     screen = show_on_terminal("--game", "3,3,3", "--store", store3, rows=9, columns=40)
     screen.wait(lambda: screen.text.rstrip().endswith("X>"))
     assert screen.press("\x04").ended() == 0

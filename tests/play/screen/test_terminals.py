@@ -26,9 +26,7 @@ def won(screen: TerminalScreen) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_game_can_be_played_on_every_kind_of_terminal(
-    kind: str, show_on_terminal: ShowOnTerminal, store3: Path
-) -> None:
+def test_every_kind_of_terminal_has_a_game(kind: str, show_on_terminal: ShowOnTerminal, store3: Path) -> None:
     infocmp = shutil.which("infocmp")
     if infocmp and subprocess.run([infocmp, kind], capture_output=True).returncode:
         pytest.skip(f"terminfo does not know {kind}")

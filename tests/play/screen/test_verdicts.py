@@ -1,11 +1,11 @@
 """What is shown of moves: exactly what the oracle says and, where all are equally good, how many replies go wrong."""
 
-from functools import cache
 from pathlib import Path
 
+import naive
 import pytest
 from looks import estimated, pretend, won
-from screens import Show
+from screens import Screen, Show
 from sessions import HUMANS
 
 from oracle.answers import Analysis
@@ -13,20 +13,7 @@ from oracle.oracle import Oracle
 from solver.games.line_rules import LineRules
 from solver.games.notation import parse_game
 
-LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
-
-
-@cache
-def outcome(board: str) -> int:
-    """Return by brute force what a board of 3,3,3 is worth for the side to move: 1, 0 or -1."""
-    if any({board[cell] for cell in line} in ({"X"}, {"O"}) for line in LINES):
-        return -1
-    return max((-outcome(after) for after in following(board)), default=0)
-
-
-def following(board: str) -> list[str]:
-    mark = "XO"[board.count("X") - board.count("O")]
-    return [board[:cell] + mark + board[cell + 1 :] for cell in range(9) if board[cell] == "."]
+TWIN = naive.Game.named("3,3,3")
 
 
 def analyses(store: Path, name: str, moves: str) -> tuple[LineRules, list[Analysis]]:
@@ -53,9 +40,7 @@ def expected(analysis: Analysis) -> dict[str, str]:
     ("game", "moves"),
     [("3,3,3", "b1 a1"), ("3,3,3", "b1 a1 c1 a2"), ("4,4,4", "a1 b2 b1 c3 c1"), ("4,4,4", "a1 a2 b2 b3 c3 c4")],
 )
-def test_every_verdict_is_that_of_the_oracle_and_the_best_are_starred(
-    game: str, moves: str, show: Show, stores: Path, store3: Path, store4: Path
-) -> None:
+def test_verdicts_are_the_oracle_s(game: str, moves: str, show: Show, stores: Path, store3: Path, store4: Path) -> None:
     screen = show("--game", game, *HUMANS, "--store", stores).until("X to move.")
     screen.press(*moves.replace(" ", "")).until(f"played {moves.split()[-1]}.")
     screen.press("s")
@@ -69,22 +54,17 @@ def test_every_verdict_is_that_of_the_oracle_and_the_best_are_starred(
 
 
 @pytest.mark.parametrize("moves", ["", "b2 a1", "a1 b2"])
-def test_where_all_moves_are_alike_the_replies_that_go_wrong_are_counted(moves: str, show: Show, store3: Path) -> None:
-    board = "." * 9
-    for ply, move in enumerate(moves.split()):
-        cell = "abc".index(move[0]) + 3 * (int(move[1]) - 1)
-        board = board[:cell] + "XO"[ply % 2] + board[cell + 1 :]
+def test_where_all_moves_are_alike_the_replies_that_go_wrong_are_counted(moves: str, people: Screen) -> None:
+    rules = LineRules(parse_game("3,3,3"))
+    board = naive.played(TWIN, [rules.read(move) for move in moves.split()])
     wanted = {}
-    for after in following(board):
-        cell = next(cell for cell in range(9) if after[cell] != board[cell])
-        wrong = sum(-outcome(reply) < outcome(after) for reply in following(after))
-        wanted[f"{'abc'[cell % 3]}{cell // 3 + 1}"] = f"=/{wrong}" if wrong else "="
-    screen = show("--game", "3,3,3", *HUMANS, "--store", store3).until("X to move.")
-    screen.press(*moves.replace(" ", ""), "s")
-    said = screen.until("a draw with best play.").said
-    screen.asleep()
-    shown = screen.notes()
-    if len({outcome(after) for after in following(board)}) == 1:
+    for cell in naive.move_scores(TWIN, board):
+        after = naive.claim(board, cell)
+        wrong = after.count(".") - len(naive.keeping(TWIN, after))
+        wanted[rules.write(cell)] = f"=/{wrong}" if wrong else "="
+    said = people.press(*moves.replace(" ", ""), "s").until("a draw with best play.").asleep().said
+    shown = people.notes()
+    if not naive.decisive(TWIN, board):
         assert "/n: n replies would go wrong." in said
         assert {name: shown[name] for name in wanted} == wanted
     else:
@@ -100,11 +80,10 @@ def test_on_a_large_board_estimates_and_proofs_are_shown_as_such(show: Show, mon
     screen.press(*"h8").until("O: X wins in at most 2 moves (3 plies).")
 
 
-def test_the_graph_has_a_value_for_every_position(show: Show, store3: Path) -> None:
-    screen = show("--game", "3,3,3", *HUMANS, "--store", store3).until("X to move.")
-    screen.press(*"b1a1c1a2", "s").until("O wins in 2 moves (4 plies)").asleep()
+def test_the_graph_has_a_value_for_every_position(people: Screen, store3: Path) -> None:
+    people.press(*"b1a1c1a2", "s").until("O wins in 2 moves (4 plies)").asleep()
     _, known = analyses(store3, "3,3,3", "b1 a1 c1 a2")
-    row, column = screen.find("= ●●●──")
-    assert screen.lines[row + 2][column + 5 : column + 7] == "●●"
+    row, column = people.find("= ●●●──")
+    assert people.lines[row + 2][column + 5 : column + 7] == "●●"
     assert [analysis.outcome for analysis in known] == ["draw"] * 3 + ["win", "loss"]
-    screen.click(row, column + 3).until("Position after 1 of 4 moves.")
+    people.click(row, column + 3).until("Position after 1 of 4 moves.")

@@ -41,7 +41,6 @@ def waiting(show: Show, store3: Path) -> Screen:
 
 
 def let_move() -> None:
-    """Let the player who thinks answer."""
     sys.modules["slow"].go.set()
 
 
