@@ -101,14 +101,14 @@ NO_BOARDS = {
 
 
 @pytest.mark.parametrize("why", NO_BOARDS)
-@pytest.mark.parametrize("live", [False, True])
-def test_boards_that_no_game_reaches_are_refused_as_one_by_one(why: str, live: bool, store4: Path) -> None:
+def test_boards_that_no_game_reaches_are_refused_as_one_by_one(why: str, store4: Path) -> None:
     x, o = NO_BOARDS[why]
-    with Oracle("4,4,4", live=True, seconds=0.1) if live else Oracle("4,4,4", store4) as oracle:
-        with pytest.raises(BoardError):
-            oracle.score(oracle.game.at(x, o))
-        with pytest.raises(BoardError):
-            oracle.scores(np.array([x]), np.array([o]))
+    for oracle in (Oracle("4,4,4", live=True, seconds=0.1), Oracle("4,4,4", store4)):
+        with oracle:
+            with pytest.raises(BoardError):
+                oracle.score(oracle.game.at(x, o))
+            with pytest.raises(BoardError):
+                oracle.scores(np.array([x]), np.array([o]))
 
 
 def test_the_first_position_that_is_refused_is_shown(store4: Path) -> None:
@@ -117,24 +117,14 @@ def test_the_first_position_that_is_refused_is_shown(store4: Path) -> None:
     assert str(refusal.value) == "no game reaches position 2, with x=0x3 and o=0x0"
 
 
-@pytest.mark.parametrize("live", [False, True])
-@pytest.mark.parametrize(
-    ("x", "o"),
-    [
-        (np.array([0.0]), np.array([0])),
-        (np.array([0]), np.array([0.5])),
-        (np.array([[0]]), np.array([[0]])),
-        (np.array(0), np.array(0)),
-        (np.array([0, 0]), np.array([0])),
-        (np.array([]), np.array([0])),
-        (np.array([True]), np.array([False])),
-        (np.array(["X"]), np.array(["O"])),
-        (np.array([None]), np.array([None])),
-    ],
-)
-def test_arrays_that_are_no_masks_are_refused(x: np.ndarray, o: np.ndarray, live: bool, store3: Path) -> None:
-    with Oracle("3,3,3", live=True) if live else Oracle("3,3,3", store3) as oracle, pytest.raises(BoardError):
-        oracle.scores(x, o)
+@pytest.mark.parametrize(("x", "o"), [
+    ([0.0], [0]), ([0], [0.5]), ([[0]], [[0]]), (0, 0), ([0, 0], [0]), ([], [0]), ([True], [False]), (["X"], ["O"]),
+    ([None], [None]),
+])  # fmt: skip
+def test_arrays_that_are_no_masks_are_refused(x: object, o: object, store3: Path) -> None:
+    for oracle in (Oracle("3,3,3", live=True), Oracle("3,3,3", store3)):
+        with oracle, pytest.raises(BoardError):
+            oracle.scores(np.array(x), np.array(o))
 
 
 @pytest.mark.parametrize("most", [0, 1, 5_000, 100_000])
@@ -169,24 +159,15 @@ def test_pages_are_read_once_unless_they_are_too_many_to_keep(
         assert bool(read) == (most is not None)
 
 
-def test_threads_may_share_an_oracle(store4: Path) -> None:
+def test_threads_may_share_an_oracle_until_it_is_closed(store4: Path) -> None:
     x, o = arrays(list(met("4,4,4")))
     parts = [slice(start, start + 300) for start in range(0, len(x), 100)]
     with Oracle("4,4,4", store4) as oracle, Oracle("4,4,4", store4) as other, ThreadPoolExecutor(4) as threads:
         wanted = other.scores(x, o)
         for part, scores in zip(parts, threads.map(lambda part: oracle.scores(x[part], o[part]), parts), strict=True):
             assert scores.tolist() == wanted[part].tolist()
-
-
-def test_a_closed_oracle_answers_no_more_and_a_new_one_does(store3: Path) -> None:
-    x, o = arrays(list(met("3,3,3")))
-    oracle = Oracle("3,3,3", store3)
-    wanted = oracle.scores(x, o).tolist()
-    oracle.close()
     with pytest.raises(StoreError, match="closed"):
         oracle.scores(x, o)
-    with Oracle("3,3,3", store3) as another:
-        assert another.scores(x, o).tolist() == wanted
 
 
 def scores_are(path: Path, boards: list[str], wanted: list[int]) -> str:

@@ -81,23 +81,11 @@ def by_minimax(name: str, board: str) -> Analysis:
     over, score = naive.over(rules, board), naive.score(rules, board)
     moves = [] if over else moves_by_minimax(rules, board)
     return Analysis(
-        game=name,
-        board=rows(rules, board),
-        to_move=None if over else naive.mover(board),
-        over=over,
-        winner=naive.winner(rules, board),
-        outcome=None if over else meaning(score),
-        plies=plies(rules, board, score),
-        scale="plies",
-        score=score,
-        best=tuple(move.move for move in moves if move.best),
-        moves=tuple(moves),
-        mainline=(),
-        mainline_complete=True,
-        canonical="",
-        source="store",
-        exact=True,
-    )
+        game=name, board=rows(rules, board), to_move=None if over else naive.mover(board), over=over,
+        winner=naive.winner(rules, board), outcome=None if over else meaning(score), plies=plies(rules, board, score),
+        scale="plies", score=score, best=tuple(move.move for move in moves if move.best), moves=tuple(moves),
+        mainline=(), mainline_complete=True, canonical="", source="store", exact=True,
+    )  # fmt: skip
 
 
 def assert_best_play_to_the_end(oracle: Oracle, position: Position) -> None:
@@ -194,11 +182,9 @@ def test_a_position_of_another_game_is_refused_or_given_the_default(live: bool, 
                         ask(position)
 
 
-@pytest.mark.parametrize("used", [False, True])
-def test_a_closed_store_is_refused_or_given_the_default(used: bool, store4: Path) -> None:
+def test_a_closed_store_is_refused_or_given_the_default(store4: Path) -> None:
     oracle = Oracle(FOUR, store4)
-    if used:
-        assert oracle.get_score("16", 99) == oracle.score("16") == oracle.analysis("16").score == 0
+    assert oracle.get_score("16", 99) == oracle.score("16") == oracle.analysis("16").score == 0
     oracle.close()
     oracle.close()
     assert oracle.get_score("16", 99) == 99
@@ -310,13 +296,8 @@ def test_get_score_never_hides_damage(store4: Path, tmp_path: Path) -> None:
 def test_a_board_of_28_cells_with_a_store_is_answered_like_a_smaller_one(store28: tuple[Game, Path]) -> None:
     game, path = store28
     with Oracle(game, path) as oracle:
-        assert (oracle.source, oracle.estimates) == ("store", False)
         known = oracle.analysis("." * 28)
         assert (known.outcome, known.plies, known.exact, known.source) == ("loss", 9, True, "store")
-        assert known.mainline_complete
-        assert (known.estimate, known.depth) == (None, None)
-        best = oracle.best_move("." * 28)
-        assert (best.score, best.estimate) == (-20, None)
         boards = [(0, 0), (1 << 27, 1), (1 << 27 | 1 << 8, 1)]
         x, o = (np.array(cells, np.uint32) for cells in zip(*boards, strict=True))
         assert oracle.scores(x, o).tolist() == [oracle.score(game.at(*board)) for board in boards]

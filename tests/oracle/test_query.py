@@ -123,18 +123,14 @@ def test_the_text_says_what_minimax_finds(store3: Path, run: Run, position: tupl
         assert naive.over(rules, board)
 
 
-@pytest.mark.parametrize(
-    ("board", "sentence"),
-    [
-        (OPEN, "X to move: a draw with best play."),
-        (".XX./O.O./O..O/.X.X", "X to move: X wins in 3 moves (5 plies)."),
-        ("XXX./OOO./..../....", "X to move: X wins in 1 move (1 ply)."),
-        ("XXX./XO.O/XO../.O..", "O to move: X wins in 1 move (2 plies)."),
-        (X_WON, "The game is over: X has won."),
-        (O_WON, "The game is over: O has won."),
-        (FULL, "The game is over: a draw."),
-    ],
-)
+@pytest.mark.parametrize(("board", "sentence"), [
+    (OPEN, "X to move: a draw with best play."),
+    (".XX./O.O./O..O/.X.X", "X to move: X wins in 3 moves (5 plies)."),
+    ("XXX./OOO./..../....", "X to move: X wins in 1 move (1 ply)."),
+    ("XXX./XO.O/XO../.O..", "O to move: X wins in 1 move (2 plies)."),
+    (X_WON, "The game is over: X has won."), (O_WON, "The game is over: O has won."),
+    (FULL, "The game is over: a draw."),
+])  # fmt: skip
 def test_the_answer_is_the_same_from_a_store_and_from_search(store4: Path, run: Run, board: str, sentence: str) -> None:
     stored = run(main, board, "--store", store4).out.splitlines()
     searched = run(main, board, "--live", "--time", "99").out.splitlines()
@@ -181,19 +177,11 @@ def test_each_line_gets_the_line_that_json_gives_of_it(store4: Path, run: Run) -
         assert error == answer.get("message", "")
 
 
-@pytest.mark.parametrize(
-    ("said", "code", "found"),
-    [
-        (b"", 0, []),
-        (b"16", 0, ["16"]),
-        (b"16\r\nX15\r\n", 0, ["16", "X15"]),
-        (b"16\n\n16\n", 1, ["16", "", "16"]),
-        (b"\xef\xbb\xbf16\nX15\n", 0, ["16", "X15"]),
-        (b"\xff\xfe\n16\n", 1, ["\ufffd\ufffd", "16"]),
-        (b"\0\n\x1b[31m\n16", 1, ["\0", "\x1b[31m", "16"]),
-        (b"X" * 100_000 + b"\n16", 1, ["X" * 100_000, "16"]),
-    ],
-)
+@pytest.mark.parametrize(("said", "code", "found"), [
+    (b"", 0, []), (b"16", 0, ["16"]), (b"16\r\nX15\r\n", 0, ["16", "X15"]), (b"16\n\n16\n", 1, ["16", "", "16"]),
+    (b"\xef\xbb\xbf16\nX15\n", 0, ["16", "X15"]), (b"\xff\xfe\n16\n", 1, ["\ufffd\ufffd", "16"]),
+    (b"\0\n\x1b[31m\n16", 1, ["\0", "\x1b[31m", "16"]), (b"X" * 100_000 + b"\n16", 1, ["X" * 100_000, "16"]),
+])  # fmt: skip
 def test_any_input_gets_an_answer_a_line(said: bytes, code: int, found: list[str], store4: Path) -> None:
     ended, answers = answered(said, "--store", store4)
     assert ended == code
@@ -205,14 +193,15 @@ def test_any_input_gets_an_answer_a_line(said: bytes, code: int, found: list[str
             assert answer["board"] == str(parse(FOUR, board))
 
 
-def test_an_answer_comes_before_the_next_board_is_written(store4: Path) -> None:
+def test_an_answer_comes_before_the_next_board_is_written_and_an_interrupt_ends_the_wait_for_it(store4: Path) -> None:
     with started("-", "--store", store4) as process:
         for board in (OPEN, "bad", X_WON, "16", OPEN):
             process.stdin.write(f"{board}\n".encode())
             assert select([process.stdout], [], [], 60)[0], "it waits for more"
             assert {"board": board}.items() <= json.loads(process.stdout.readline()).items() or board == "16"
-        assert process.communicate() == (b"", b"")
-    assert process.returncode == 1
+        process.send_signal(signal.SIGINT)
+        assert process.communicate() == (b"", b"Interrupted.\n")
+    assert process.returncode == 130
 
 
 def test_a_reader_that_leaves_before_the_last_answer_ends_the_command_in_silence(store4: Path) -> None:
@@ -262,11 +251,10 @@ def test_a_wrong_use_ends_with_2(arguments: list[str], run: Run) -> None:
 
 
 @pytest.mark.parametrize("board", ["-X--/O---/----/----", "-x--o-----------", "-x2/o3/4/4", "-1-1/4/4/4", "-" * 16])
-@pytest.mark.parametrize("last", [False, True])
-def test_a_board_that_begins_with_a_dash_is_a_board(board: str, last: bool, store4: Path, run: Run) -> None:
+def test_a_board_that_begins_with_a_dash_is_a_board(board: str, store4: Path, run: Run) -> None:
     options = ["--json", "--store", store4]
-    ran = run(main, *([*options, board] if last else [board, *options]))
-    assert json.loads(ran.out)["board"] == str(parse(FOUR, board))
+    for asked in ([*options, board], [board, *options], [*options, "--", board]):
+        assert json.loads(run(main, *asked).out)["board"] == str(parse(FOUR, board))
 
 
 def test_a_bad_board_gets_its_json_error_and_its_line_on_stderr(run: Run) -> None:
@@ -368,14 +356,6 @@ def test_an_interrupt_ends_a_search_in_one_line() -> None:
         process.send_signal(signal.SIGINT)
         assert process.communicate() == (b"", b"Interrupted.\n")
     assert process.returncode == 130
-
-
-def test_an_interrupt_ends_the_wait_for_a_board(store4: Path) -> None:
-    with started("-", "--store", store4) as process:
-        process.stdin.write(b"16\n")
-        assert process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        assert (process.wait(), process.stderr.read()) == (130, b"Interrupted.\n")
 
 
 def test_help_tells_of_every_option_in_80_columns(run: Run) -> None:

@@ -29,16 +29,9 @@ from oracle.cli.main import main
 main()
 """
 SLOW_TO_LOAD = {
-    "numba",
-    "numpy",
-    "llvmlite",
-    "hashlib",
-    "lmdb",
-    "multiprocessing",
-    "pathlib",
-    "solver.store.writer",
+    "numba", "numpy", "llvmlite", "hashlib", "lmdb", "multiprocessing", "pathlib", "solver.store.writer",
     "solver.proof.build",
-}
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -212,13 +205,6 @@ def test_a_store_with_any_one_byte_flipped_ends_with_4(store3: Path, usual: Path
     for at in rng.sample(range(len(whole)), 100):
         usual.write_bytes(whole[:at] + bytes([whole[at] ^ rng.randrange(1, 256)]) + whole[at + 1 :])
         assert refused(run(main, EMPTY, *THREE), 4, f"{BUILD} --force")
-
-
-def test_a_board_that_begins_with_a_dash_may_stand_behind_two(store3: Path, run: Run) -> None:
-    before = run(main, "-X-/-O-/---", "--json", "--game", "3,3,3", "--store", store3)
-    behind = run(main, "--json", "--game", "3,3,3", "--store", store3, "--", "-X-/-O-/---")
-    assert before == behind
-    assert json.loads(behind.out)["board"] == ".X./.O./..."
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
