@@ -234,9 +234,6 @@ def test_several_captures_at_once_are_counted() -> None:
         (["b2"], "b2", "Cell 'b2' is taken: choose an empty one."),
         (["a1", "c3"], "c1", "Cell 'c1' is not next to a tile of R: b1, a2 are."),
         (["a1", "c3", "b1"], "a3", "Cell 'a3' is not next to a tile of G: c2, b3 are."),
-        ([], "udno", "No command 'udno': did you mean 'undo'?"),
-        ([], "redo", "Nothing to redo."),
-        ([], "undo", "You have made no move to take back."),
     ],
 )
 def test_a_wrong_move_is_refused_in_the_game_s_own_words(typed: list[str], word: str, why: str) -> None:
@@ -305,14 +302,6 @@ def test_a_game_can_start_from_a_board(games: Path) -> None:
 )  # fmt: skip
 def test_a_board_on_which_nobody_can_move_is_refused(board: str, why: str) -> None:
     assert refused(piped("", *LIVE, "--board", board), 2, repr(board), why)
-
-
-@pytest.mark.parametrize("name", ["duel,0,4", "duel,13,2", "duel,4", "duel,a,b", "duel,4,4,4"])
-def test_what_names_no_duel_is_refused(name: str) -> None:
-    ran = piped("", "--game", name)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "duel" in ran.stderr.splitlines()[-1]
-    assert "Traceback" not in ran.stderr
 
 
 def test_the_duel_is_named_in_any_case_and_its_board_is_6_by_6_by_default() -> None:

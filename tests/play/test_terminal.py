@@ -118,13 +118,17 @@ def test_quit_and_the_end_of_input_end_with_0(typed: str, store3: Path) -> None:
     assert "kept" not in out.removesuffix(KEPT)
 
 
-def test_the_end_of_input_on_a_terminal_ends_with_0(start_process: StartProcess, store3: Path) -> None:
-    session = start_process(*THREE, "--store", store3)
+@pytest.mark.parametrize(("key", "code", "last"), [(b"\x04", 0, ""), (b"\x03", 130, "Interrupted.\n")])
+def test_ctrl_d_and_ctrl_c_end_a_process_without_a_traceback(
+    key: bytes, code: int, last: str, start_process: StartProcess, store3: Path
+) -> None:
+    session = start_process(*THREE, *HUMANS, "--store", store3)
     session.prompted()
-    session.type("b2")
-    session.press(b"\x04")
-    assert session.ended() == 0
-    assert session.written.endswith(f"\n{KEPT}")
+    session.type("a1")
+    session.press(key)
+    assert session.ended() == code
+    assert session.written.endswith(f"\n{KEPT}{last}")
+    assert "Traceback" not in session.written
 
 
 @pytest.mark.parametrize("moves", [[], ["a1"], ["a1", "undo"]])
@@ -137,16 +141,6 @@ def test_ctrl_c_ends_with_130_and_says_how_to_go_on(moves: list[str], start: Sta
     assert session.ended() == 130
     assert session.written.endswith((f"\n{KEPT}" if moves else "\n") + "Interrupted.\n")
     assert ("kept" in session.written) == bool(moves)
-
-
-def test_ctrl_c_ends_a_process_with_130_and_no_traceback(start_process: StartProcess, store3: Path) -> None:
-    session = start_process(*THREE, *HUMANS, "--store", store3)
-    session.prompted()
-    session.type("a1")
-    session.press(b"\x03")
-    assert session.ended() == 130
-    assert session.written.endswith(f"\n{KEPT}Interrupted.\n")
-    assert "Traceback" not in session.written
 
 
 def test_while_a_store_answers_no_compiler_no_writer_and_no_search_is_loaded(store3: Path) -> None:

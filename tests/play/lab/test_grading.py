@@ -193,22 +193,6 @@ def test_whoever_errs_at_one_ply_alone_keeps_nearly_everything_and_is_beaten() -
     assert [ply for ply, share in kept.items() if share != 1] == [1]
 
 
-class TakesA1:
-    """Always the first cell, taken or not."""
-
-    def choose(self, state: Any) -> int:
-        return 0
-
-
-def test_moves_on_taken_cells_lose_and_are_counted() -> None:
-    of = naive.open_boards(twin("2,4,3"))
-    found = grader("2,4,3").grade(TakesA1(), "all")
-    assert found.value == {"X": -1, "O": -1}
-    assert found.shares.invalid == pytest.approx(sum(board[0] != "." for board in of) / len(of), abs=NEAR)
-    assert found.kept < 1 - found.shares.invalid + NEAR
-    assert found.as_dict()["invalid"] == found.shares.invalid
-
-
 # Samples
 
 

@@ -329,7 +329,7 @@ def tracebacks(folder: Path) -> list[str]:
 def test_a_run_that_lost_its_metrics_never_ends_in_anything_but_one_line(run: Any, copied: Path) -> None:
     (copied / METRICS).unlink()
     ran = run(train_command, "--out", copied, "--resume")
-    assert (ran.code, ran.err.count("\n")) in ((0, 0), (2, 1))
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
 
 
 # The folder
@@ -352,16 +352,10 @@ def test_a_run_is_not_begun_where_one_is(run: Any, copied: Path) -> None:
     assert {path.name: path.read_bytes() for path in copied.iterdir()} == before
 
 
-def test_a_state_without_its_config_is_not_taken_for_a_new_runs_own(run: Any, copied: Path, train: Any) -> None:
+def test_a_state_without_its_config_is_not_taken_for_a_new_runs_own(run: Any, copied: Path) -> None:
     (copied / CONFIG).unlink()
-    ran = run(
-        train_command, "--out", copied, "--game", "3,3,3", "--episodes", "100", "--every", "50", "--seed", "7", "--json"
-    )
-    if ran.code == 0:
-        fresh = train(copied.parent / "fresh", episodes=100, every=50, seed=7)
-        assert json.loads(ran.out)["digest"] == fresh.digest()
-    else:
-        assert (ran.code, ran.err.count("\n")) == (2, 1)
+    ran = run(train_command, "--out", copied, "--game", "3,3,3", "--episodes", "100", "--every", "50")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
 
 
 def test_a_folder_that_cannot_be_used_is_named(run: Any, tmp_path: Path) -> None:

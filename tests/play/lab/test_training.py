@@ -238,13 +238,6 @@ def test_moves_change_while_it_learns_and_no_more_when_it_knows_all(train: Any, 
     assert found[-1]["seen"] == found[-2]["seen"]
 
 
-def test_errors_by_cell_are_the_same_on_cells_that_a_symmetry_exchanges(train: Any, tmp_path: Path) -> None:
-    (line,) = train(tmp_path / "run", episodes=30, every=30).metrics()
-    errors = line["by_cell"]
-    assert len({errors[cell] for cell in (0, 2, 6, 8)}) == len({errors[cell] for cell in (1, 3, 5, 7)}) == 1
-    assert max(errors) > 0
-
-
 def test_tries_of_taken_cells_are_counted_a_move(train: Any, tmp_path: Path) -> None:
     run = train(tmp_path / "run", episodes=300, every=100, unmasked=True)
     found = run.metrics()
