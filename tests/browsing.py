@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,12 +20,8 @@ STILL = "/static/share.js"
 """A file of the server that runs nothing: where pages wait for the next test."""
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
-PHONE = {"width": 360, "height": 740}
-LOOKS: dict[str, Any] = {
-    "light": {},
-    "dark": {"color_scheme": "dark"},
-    "phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True},
-}
+NARROW = {"width": 360, "height": 740}
+PHONE: dict[str, Any] = {"viewport": NARROW, "has_touch": True, "is_mobile": True}
 
 
 def expect(actual: Any) -> Any:
@@ -153,26 +148,19 @@ class Held:
             route.fulfill(response=answer)
 
 
-@contextmanager
-def on_a_phone(page: Page, **look: Any) -> Iterator[None]:
-    """Let a page be as wide as a phone for a while, in colours of some scheme."""
-    size = page.viewport_size
-    page.set_viewport_size(PHONE)
-    page.emulate_media(**look)
-    try:
-        yield
-    finally:
-        page.emulate_media(**dict.fromkeys(look, "null"))
-        page.set_viewport_size(size)
-
-
 def assert_accessible(page: Page) -> None:
     """See that axe finds nothing wrong with a page: on a desk in light colours, and on a phone in dark ones."""
     assert violations(page) == []
-    with on_a_phone(page, color_scheme="dark"):
+    size = page.viewport_size
+    page.set_viewport_size(NARROW)
+    page.emulate_media(color_scheme="dark")
+    try:
         assert violations(page) == []
         wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert wide[0] <= wide[1], "the page is wider than the window"
+    finally:
+        page.emulate_media(color_scheme="null")
+        page.set_viewport_size(size)
 
 
 def violations(page: Page) -> list[str]:

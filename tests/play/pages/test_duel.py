@@ -15,8 +15,8 @@ import pytest
 from browsing import (
     AWAY,
     HERE,
-    LOOKS,
     MACHINE,
+    PHONE,
     Held,
     Keys,
     begin,
@@ -135,6 +135,9 @@ def test_two_here_play_a_whole_game_and_every_board_is_the_naive_one(page: Page)
     says(page, other.ended)
     assert open_cells(page) == []
     expect(page.get_by_role("button", name=re.compile("Undo|Hint|Resign"))).to_have_count(0)
+    said = page.locator("main .status").inner_text()
+    page.locator(".cell").first.click(force=True)
+    assert (page.locator("main .status").inner_text(), marks(page)) == (said, other.board)
 
 
 @slow
@@ -285,21 +288,6 @@ def margins(duel: naive.Duel, board: str) -> dict[str, int]:
 
 
 @slow
-def test_a_hint_marks_the_moves_with_the_best_margin(seat: Visit) -> None:
-    page, other = seat("duel,3,3", "RG"), Game("duel,3,3")
-    for move in CAPTURES[:3]:
-        play(page, move)
-        other.play(move)
-    found = margins(other.duel, other.board)
-    best = [move for move, by in found.items() if by == max(found.values())]
-    button(page, "Hint").click()
-    says(page, "Hint: ")
-    said = page.locator("main .status").inner_text()
-    assert said == ("Hint: all moves are equally good." if len(best) == len(found) else f"Hint: {', '.join(best[:6])}.")
-    assert [name.split(",")[0] for name in names(page) if "a good move" in name] == best
-
-
-@slow
 def test_what_is_not_certain_is_said_to_be_so(server: Served, seat: Visit) -> None:
     page = seat("duel,8,8", "RG")
     with Oracle("duel,8,8", live=True, seconds=0) as oracle:
@@ -311,42 +299,6 @@ def test_what_is_not_certain_is_said_to_be_so(server: Served, seat: Visit) -> No
     page.goto(f"{server.url}/explore/duel,8,8")
     says(page, "R to move: who wins could not be settled in time.")
     assert {name.split(", ", 1)[1] for name in names(page)} == {"empty, not settled"}
-
-
-def graded(best: int, by: int) -> str:
-    """Return a move's grade by the margins of the best move and of the one made."""
-    kind, now = (best > 0) - (best < 0), (by > 0) - (by < 0)
-    if by == best:
-        return ""
-    if kind == now:
-        return "smaller win" if now > 0 else "larger loss"
-    return "gave away a win" if now == 0 else "turned a draw into a loss" if kind == 0 else "turned a win into a loss"
-
-
-@slow
-def test_the_review_grades_every_move_by_its_margin(seat: Visit) -> None:
-    page, other = seat("duel,3,3", "RG"), Game("duel,3,3", 5)
-    expected = []
-    while "." in other.board:
-        found = margins(other.duel, other.board)
-        move = other.choice()
-        expected.append(graded(max(found.values()), found[move]))
-        play(page, move)
-        other.play(move)
-    expect(page.get_by_role("heading", name="Review")).to_be_visible()
-    steps = page.get_by_role("list", name="Moves").get_by_role("button")
-    for grade, step in zip(expected, steps.all(), strict=True):
-        found_grade = step.locator(".grade")
-        expect(found_grade).to_have_count(int(bool(grade)))
-        if grade:
-            expect(found_grade).to_have_text(re.compile(rf"^\s*(✗ )?{grade}$"))
-    assert any(expected)
-    said = page.locator("main .status").inner_text()
-    page.locator(".cell").first.click(force=True)
-    assert (page.locator("main .status").inner_text(), marks(page)) == (said, other.board)
-    page.get_by_role("link", name="Explore this game").click()
-    expect(page.get_by_role("list", name="Moves to this position").get_by_role("button")).to_have_count(10)
-    shows(page, other.board)
 
 
 @slow
@@ -511,7 +463,7 @@ def test_a_click_on_the_set_up_begins_the_game_if_one_begins(page: Page) -> None
 
 @slow
 def test_12x12_fits_a_phone_and_is_played_by_touch(server: Served, visit: Visit) -> None:
-    page = visit(server.url, **LOOKS["phone"])
+    page = visit(server.url, **PHONE)
     begin(page, HERE, game="duel,12,12")
     expect(page.locator(".cell")).to_have_count(144)
     sizes = page.evaluate("""() => {

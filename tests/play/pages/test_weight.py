@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from browsing import ORACLE, PHONE, STILL, begin, cell, expect, names, play, says
+from browsing import NARROW, ORACLE, STILL, begin, cell, expect, names, play, says
 from web import Served
 
 from play.server.pages import Pages
@@ -107,7 +107,7 @@ def nothing_jumped(page: Page) -> None:
 
 
 @slow
-@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("viewport", [None, NARROW], ids=["desk", "phone"])
 def test_cold_pages_ask_for_their_files_and_nobody_else_and_do_not_jump(
     viewport: dict[str, int] | None, server: Served, visit: Visit
 ) -> None:
@@ -147,7 +147,7 @@ def test_nothing_jumps_while_the_page_of_another_game_loads(server: Served, visi
 
 
 def test_nothing_jumps_during_a_game_on_a_phone(server: Served, visit: Visit) -> None:
-    page = visit(server.url, viewport=PHONE)
+    page = visit(server.url, viewport=NARROW)
     begin(page, ORACLE)
     moves = page.get_by_role("list", name="Moves").get_by_role("listitem")
     over, open_cells = page.locator(".status.over"), page.locator('.cell[aria-disabled="false"]')
@@ -166,7 +166,7 @@ def test_nothing_jumps_during_a_game_on_a_phone(server: Served, visit: Visit) ->
 ])  # fmt: skip
 def test_nothing_jumps_for_who_watches(game: str, moves: str, seat: Visit, visit: Visit) -> None:
     page = seat(game, "RG" if "duel" in game else "XO")
-    watchers = [visit(page.url), visit(page.url, viewport=PHONE)]
+    watchers = [visit(page.url), visit(page.url, viewport=NARROW)]
     for watcher in watchers:
         says(watcher, "to move")
     play(page, *moves.split())
