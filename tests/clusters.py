@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
@@ -32,7 +32,6 @@ HOST = "127.0.0.1"
 
 _PRELOADED = """
 import os, time
-import solver.proof.version
 from solver.proof.prove import LineWork
 
 def slowed(self, layer, task, summary, clock, make=LineWork.make):
@@ -42,10 +41,8 @@ def slowed(self, layer, task, summary, clock, make=LineWork.make):
     time.sleep(seconds / 2)
 
 LineWork.make = slowed
-if version := os.environ.get("VERSION"):
-    solver.proof.version.source_version = lambda: version
 """
-"""What a worker loads that is to be slow, or to have another version, which is otherwise a matter of the source."""
+"""What a worker loads that is to be slow."""
 
 
 def free_port() -> int:
@@ -68,60 +65,50 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def start(command: list[Any], log: Path, env: Mapping[str, str], cwd: Path) -> "subprocess.Popen[bytes]":
-    """A process that writes to a file, and that ends at the latest when this one does."""
+Process = subprocess.Popen[bytes]
+
+
+def start(command: list[Any], log: Path, **env: str) -> Process:
+    """A process that writes to a file, in whose folder it runs, and that ends at the latest when this one does."""
     with open(log, "wb") as out:
         return subprocess.Popen(
-            [str(each) for each in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out, cwd=cwd,
-            env={**os.environ, "PYTHONPATH": str(_TREE), **env}, preexec_fn=_end_with_parent,
+            [str(each) for each in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out,
+            cwd=log.parent, env={**os.environ, "PYTHONPATH": str(_TREE), **env}, preexec_fn=_end_with_parent,
         )  # fmt: skip
 
 
-class Cluster:
-    """A scheduler and workers. The scheduler has the same address whenever it is started again."""
+def start_build(log: Path, *arguments: object) -> Process:
+    """A `ttt4-solve build` that is under way, as a process of its own."""
+    return start([Path(sys.executable).with_name("ttt4-solve"), "build", *arguments], log, PYTHONWARNINGS="default")
 
-    def __init__(self, folder: Path, *, protocol: str = "tcp", env: Mapping[str, str] | None = None) -> None:
-        self.folder = folder
-        self.env = {"SLOW": "0", "PYTHONWARNINGS": "ignore"} | dict(env or {})
-        self._protocol, self._port = protocol, free_port()
-        self.address = f"{protocol}://{HOST}:{self._port}"
-        self.scheduler: subprocess.Popen[bytes] | None = None
-        self.workers: list[subprocess.Popen[bytes]] = []
-        self._logs: dict[int, Path] = {}
+
+class Cluster:
+    """A scheduler and two workers. The scheduler has the same address whenever it is started again."""
+
+    def __init__(self, folder: Path, **env: str) -> None:
+        self._folder, self._env, self._port = folder, {"SLOW": "0", "PYTHONWARNINGS": "ignore"} | env, free_port()
+        self.address = f"tcp://{HOST}:{self._port}"
+        self.scheduler: Process | None = None
+        self.workers: list[Process] = []
+        self._logs = (folder / f"{number}.log" for number in count())
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "preloaded.py").write_text(_PRELOADED)
 
-    def start_scheduler(self) -> None:
-        """Start a scheduler, and wait until it listens."""
-        command = ["scheduler", "--host", HOST, "--protocol", self._protocol, "--port", self._port, "--no-dashboard"]
-        self.scheduler = self._start(command, {})
-        until(self._listens)
-
-    def add_worker(self, *, wait: bool = True, env: Mapping[str, str] | None = None) -> Any:
-        """Start a worker, and wait until the scheduler has it."""
-        command = ["worker", self.address, "--no-nanny", "--nthreads", 1, "--no-dashboard", "--memory-limit", 0]
-        command += ["--host", HOST, "--protocol", self._protocol, "--local-directory", self.folder / "space"]
-        worker = self._start([*command, "--preload", self.folder / "preloaded.py"], env or {})
-        self.workers.append(worker)
-        if wait:
-            self.await_worker(worker)
-        return worker
-
-    def repair(self, count: int = 2) -> None:
-        """Start what is missing of a scheduler and so many workers, all at once."""
+    def repair(self) -> None:
+        """Start what is missing, all at once."""
         self.workers = [worker for worker in self.workers if worker.poll() is None]
         if self.scheduler is None or self.scheduler.poll() is not None:
             for worker in list(self.workers):
                 self.kill(worker)
-            self.start_scheduler()
-        for worker in [self.add_worker(wait=False) for _ in range(count - len(self.workers))]:
-            self.await_worker(worker)
+            self.scheduler, _ = self._start("scheduler", "--host", HOST, "--port", self._port)
+            until(self._listens)
+        options = ("--no-nanny", "--nthreads", 1, "--memory-limit", 0, "--host", HOST, "--local-directory", "space")
+        missing = range(2 - len(self.workers))
+        new = [self._start("worker", self.address, *options, "--preload", "preloaded.py") for _ in missing]
+        self.workers += [worker for worker, _ in new]
+        until(lambda: all(b"Registered to" in log.read_bytes() for _, log in new))
 
-    def await_worker(self, worker: "subprocess.Popen[bytes]") -> None:
-        """Wait until the scheduler has a worker."""
-        until(lambda: b"Registered to" in self._logs[worker.pid].read_bytes())
-
-    def kill(self, process: "subprocess.Popen[bytes] | None") -> None:
+    def kill(self, process: Process | None) -> None:
         """End a process at once."""
         if process:
             process.kill()
@@ -129,17 +116,9 @@ class Cluster:
             if process in self.workers:
                 self.workers.remove(process)
 
-    def end(self) -> None:
-        """End all processes."""
-        for process in [*self.workers, self.scheduler]:
-            self.kill(process)
-
-    def _start(self, command: list[Any], env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-        log = self.folder / f"{len(self._logs)}.log"
-        whole = [sys.executable, "-m", f"distributed.cli.dask_{command[0]}", *command[1:]]
-        process = start(whole, log, self.env | dict(env), self.folder)
-        self._logs[process.pid] = log
-        return process
+    def _start(self, what: str, *options: object) -> tuple[Process, Path]:
+        log, command = next(self._logs), [sys.executable, "-m", f"distributed.cli.dask_{what}", "--no-dashboard"]
+        return start([*command, *options], log, **self._env), log
 
     def _listens(self) -> bool:
         assert self.scheduler
@@ -149,39 +128,15 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, workers: int = 2, **options: Any) -> Iterator[Cluster]:
-    """A scheduler and so many workers, which are ended in any case."""
-    found = Cluster(folder, **options)
+def cluster(folder: Path, **env: str) -> Iterator[Cluster]:
+    """A scheduler and two workers, which are ended in any case."""
+    found = Cluster(folder, **env)
     try:
-        found.repair(workers)
+        found.repair()
         yield found
     finally:
-        found.end()
-
-
-class Build:
-    """A `ttt4-solve build` that is under way, as a process of its own."""
-
-    def __init__(self, folder: Path, *arguments: object, env: Mapping[str, str] | None = None) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._log = folder / f"build-{time.monotonic_ns()}.log"
-        command = [Path(sys.executable).with_name("ttt4-solve"), "build", *arguments]
-        self.process = start(command, self._log, {"PYTHONWARNINGS": "default", **(env or {})}, folder)
-
-    @property
-    def talk(self) -> str:
-        """What it has written to standard error."""
-        return self._log.read_text()
-
-    def end(self, seconds: float = 120.0) -> int:
-        """Wait for its end, and return its exit code; it must have been civil."""
-        try:
-            code = self.process.wait(seconds)
-        finally:
-            self.process.kill()
-            self.process.wait()
-        assert "Traceback" not in self.talk, self.talk
-        return code
+        for process in [*found.workers, found.scheduler]:
+            found.kill(process)
 
 
 @cache
@@ -202,6 +157,25 @@ def after_tasks(act: Callable[[int], object]) -> ProgressCallback:
             act(next(numbers))
 
     return on_progress
+
+
+def interrupt_after(tasks: int) -> ProgressCallback:
+    """What interrupts a build as soon as so many tasks are done."""
+
+    def interrupt(task: int) -> None:
+        if task == tasks:
+            raise KeyboardInterrupt
+
+    return after_tasks(interrupt)
+
+
+def resume(path: Path, **options: Any) -> list[str]:
+    """Build the stand-in where another build has left off, to the same store as undisturbed; what it has noted."""
+    notes: list[str] = []
+    build_store(GAME, path, on_progress=lambda each: notes.append(each.note), **options)
+    assert any("resuming" in note for note in notes)
+    assert path.read_bytes() == undisturbed()
+    return notes
 
 
 def refusal(ran: Any) -> str:

@@ -5,36 +5,44 @@ By default the workers are threads of this process, or dask itself is made up. T
 
 import errno
 import logging
-import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
-pytest.importorskip("distributed")
-
-from clusters import HOST, Build, Cluster, after_tasks, cluster, damage, free_port, refusal, undisturbed, until
+from clusters import (
+    HOST,
+    Cluster,
+    after_tasks,
+    cluster,
+    damage,
+    interrupt_after,
+    refusal,
+    resume,
+    start_build,
+    undisturbed,
+    until,
+)  # fmt: skip
 from stand_in import GAME, use_stand_in
+from stores import raising
 
 from solver.cli.main import main
 from solver.errors import ScratchError
 from solver.games.notation import parse_game
 from solver.proof.build import build_store
 from solver.proof.cluster import DaskCrew, require_safe
-from solver.proof.progress import silent
 from solver.proof.version import OtherVersion, source_version
-from solver.scratch.folder import LocalFolder, is_of_task
+from solver.scratch.folder import is_of_task
 
 ADDRESS = "tcp://127.0.0.1:8786"
 CONNECTED = "solver.proof.cluster._connected"
@@ -106,7 +114,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Client:
 
 
 def build(path: Path, address: str = ADDRESS, **options: Any) -> None:
-    build_store(GAME, path, crew=lambda: DaskCrew(address), **options)
+    build_store(GAME, path, crew=partial(DaskCrew, address), **options)
 
 
 def fail(error: Exception) -> Callable[["Future[Any]"], None]:
@@ -140,10 +148,8 @@ def test_a_build_whose_cluster_fails_says_why_in_one_line_and_is_resumed(
         build(tmp_path / "s", scratch=str(tmp_path / "scratch"))
     assert "\n" not in str(refusal.value)
     assert client.closed
-    client.hands, notes = Hands(99), []
-    build(tmp_path / "s", scratch=str(tmp_path / "scratch"), on_progress=lambda each: notes.append(each.note))
-    assert any("resuming" in note for note in notes)
-    assert (tmp_path / "s").read_bytes() == undisturbed()
+    client.hands = Hands(99)
+    resume(tmp_path / "s", crew=partial(DaskCrew, ADDRESS), scratch=str(tmp_path / "scratch"))
 
 
 def test_a_build_ends_when_the_scheduler_closes_or_there_has_been_no_worker_for_a_minute(
@@ -179,51 +185,23 @@ def test_calls_that_a_worker_loses_are_given_out_again(
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]
 
 
-def test_workers_of_another_version_are_refused_at_once(client: Client, tmp_path: Path) -> None:
-    client.answer = lambda *_: "0123"
-    with pytest.raises(OtherVersion, match=rf"^tcp://127.0.0.1:1 has .* \(0123\) than .* \({source_version()}\): inst"):
+@pytest.mark.parametrize(
+    ("version", "begin", "refused", "said"),
+    [
+        (lambda: "0123", None, OtherVersion, rf"^tcp://\S+ has .* \(0123\) than .* \({source_version()}\): inst"),
+        (raising(ModuleNotFoundError), None, ScratchError, f"'{ADDRESS}' cannot run ttt4: ModuleNotFoundError"),
+        (source_version, raising(FileNotFoundError), ScratchError, "cannot read scratch .*all machines share"),
+        (source_version, lambda *_: b"other", ScratchError, "another folder"),
+    ],
+)
+def test_a_worker_that_cannot_take_part_is_refused_at_once(
+    version: Any, begin: Any, refused: type[Exception], said: str, client: Client, tmp_path: Path
+) -> None:
+    client.answer = lambda function, *arguments: begin(*arguments) if arguments else version()
+    with pytest.raises(refused, match=said):
         build(tmp_path / "s")
     assert client.closed
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_worker_of_another_version_that_joins_later_is_refused(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def join(task: int) -> None:
-        if task == 5:
-            monkeypatch.setattr("solver.proof.version.source_version", lambda: "0123")
-
-    with pytest.raises(OtherVersion, match=r"has another version of ttt4 \(0123\)"):
-        build(tmp_path / "s", on_progress=after_tasks(join))
-
-
-def test_a_worker_without_the_program_is_refused(client: Client, tmp_path: Path) -> None:
-    def answer(*_: Any) -> None:
-        raise ModuleNotFoundError("No module named 'solver'")
-
-    client.answer = answer
-    with pytest.raises(ScratchError, match=f"'{ADDRESS}' cannot run ttt4: ModuleNotFoundError: No module named"):
-        build(tmp_path / "s")
-    assert client.closed
-
-
-@pytest.mark.parametrize(
-    ("begin", "said"), [(None, "cannot read scratch .*FileNotFound.*all machines share"), (b"other", "another folder")]
-)
-def test_a_worker_that_does_not_see_the_scratch_folder_is_refused(
-    begin: bytes | None, said: str, client: Client, tmp_path: Path
-) -> None:
-    def answer(function: Any, *arguments: Any) -> Any:
-        if not arguments:
-            return function()
-        if begin is None:
-            raise FileNotFoundError
-        return begin
-
-    client.answer = answer
-    with pytest.raises(ScratchError, match=said):
-        build(tmp_path / "s")
 
 
 def test_a_crew_counts_workers_and_their_threads(client: Client) -> None:
@@ -312,14 +290,14 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with LocalCluster(dashboard_address=":0", **options) as found:
         address = found.scheduler_address
         first = tmp_path_factory.mktemp("first") / "s"
-        build_store(parse_game("2,2,2"), first, crew=lambda: DaskCrew(address))  # which loads what others need
+        build_store(parse_game("2,2,2"), first, crew=partial(DaskCrew, address))  # which loads what others need
         yield address
 
 
 @pytest.mark.parametrize("name", ["2,5,2,misere", "fano", "2,2,2"])
 def test_two_workers_give_the_same_store_byte_by_byte(name: str, here: str, tmp_path: Path) -> None:
     build_store(parse_game(name), tmp_path / "right")
-    build_store(parse_game(name), tmp_path / "s", crew=lambda: DaskCrew(here))
+    build_store(parse_game(name), tmp_path / "s", crew=partial(DaskCrew, here))
     assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["right", "s"]
 
@@ -328,9 +306,21 @@ def test_workers_search_a_sample_of_a_large_game(here: str, tmp_path: Path, monk
     monkeypatch.setattr("solver.proof.proof.CHECKED_WHOLE", 10_000)
     monkeypatch.setattr("solver.proof.proof.SAMPLE", 100)
     build_store(SMALL, tmp_path / "right")
-    report = build_store(SMALL, tmp_path / "s", crew=lambda: DaskCrew(here))
+    report = build_store(SMALL, tmp_path / "s", crew=partial(DaskCrew, here))
     assert 0 < report.summary.checked < 2000
     assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_worker_of_another_version_that_joins_later_is_refused(
+    here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def join(task: int) -> None:
+        if task == 5:
+            monkeypatch.setattr("solver.proof.version.source_version", lambda: "0123")
+
+    with pytest.raises(OtherVersion, match=r"has another version of ttt4 \(0123\) .*: install the same on all"):
+        build(tmp_path / "s", here, on_progress=after_tasks(join))
 
 
 def test_the_command_says_where_to_watch_the_workers(here: str, tmp_path: Path, run: Any) -> None:
@@ -342,9 +332,8 @@ def test_the_command_says_where_to_watch_the_workers(here: str, tmp_path: Path, 
 
 def harm(path: Path, how: str, rng: random.Random) -> None:
     harmed = damage(path.read_bytes(), how, rng)
-    if harmed is None:
-        path.unlink()
-    else:
+    path.unlink()
+    if harmed is not None:
         path.write_bytes(harmed)
 
 
@@ -371,43 +360,14 @@ def test_a_file_that_is_damaged_during_a_build_is_made_again(kind: str, how: str
 @pytest.mark.usefixtures("stand_in")
 @pytest.mark.parametrize("how", ["flipped", "removed", "cut"])
 def test_files_that_are_damaged_between_two_builds_are_made_again(how: str, here: str, tmp_path: Path) -> None:
-    rng, notes = random.Random(11), []
-
-    def interrupt(task: int) -> None:
-        if task == 12:
-            raise KeyboardInterrupt
-
+    rng, scratch = random.Random(11), str(tmp_path / "scratch")
     with pytest.raises(KeyboardInterrupt):
-        build(tmp_path / "s", here, scratch=str(tmp_path / "scratch"), on_progress=after_tasks(interrupt))
+        build(tmp_path / "s", here, scratch=scratch, on_progress=interrupt_after(12))
     files = [path for path in sorted(tmp_path.glob("scratch/*/*")) if is_of_task(path.name)]
     for path in rng.sample(files, 8):
         harm(path, how, rng)
-    build(
-        tmp_path / "s", here, scratch=str(tmp_path / "scratch"), on_progress=lambda each: notes.append(each.note)
-    )  # fmt: skip
+    notes = resume(tmp_path / "s", crew=partial(DaskCrew, here), scratch=scratch)
     assert any("doing again what was damaged" in note for note in notes)
-    assert (tmp_path / "s").read_bytes() == undisturbed()
-
-
-@pytest.mark.usefixtures("stand_in")
-def test_a_full_scratch_is_called_that_and_after_there_is_room_the_same_command_resumes(
-    here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    writing, notes = LocalFolder.writing, []
-
-    def limited(self: LocalFolder, name: str) -> Any:
-        if name.startswith("02"):
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        return writing(self, name)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(LocalFolder, "writing", limited)
-        with pytest.raises(ScratchError, match=r"File too large .*the same build resumes"):
-            build(tmp_path / "s", here, scratch=str(tmp_path / "scratch"))
-    assert not (tmp_path / "s").exists()
-    build(tmp_path / "s", here, scratch=str(tmp_path / "scratch"), on_progress=lambda each: notes.append(each.note))
-    assert any("resuming" in note for note in notes)
-    assert (tmp_path / "s").read_bytes() == undisturbed()
 
 
 # With processes
@@ -415,34 +375,33 @@ def test_a_full_scratch_is_called_that_and_after_there_is_room_the_same_command_
 
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A scheduler and slow workers."""
+    """A scheduler and two slow workers."""
     env = {"SLOW": "0.1", "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "8s"}
-    with cluster(tmp_path_factory.mktemp("processes"), workers=0, env=env) as found:
+    with cluster(tmp_path_factory.mktemp("processes"), **env) as found:
         yield found
 
 
 class Trial:
-    """Builds of a small game by two slow workers, which tests harm after some task."""
+    """Builds of a small game by two slow workers, which tests harm after three tasks."""
 
     def __init__(self, found: Cluster, folder: Path) -> None:
         self.cluster, self.store, self.scratch = found, folder / "s", folder / "scratch"
         self.notes: list[str] = []
-        build_store(SMALL, folder / "right")
-        self._right = (folder / "right").read_bytes()
+        self._right = Path(build_store(SMALL, folder / "right").path).read_bytes()
 
-    def build(self, act: Callable[[], object] = lambda: None, after: int = 3) -> None:
-        """Build, and do something after so many tasks."""
-        acting = after_tasks(lambda task: act() if task == after else None)
+    def build(self, act: Callable[[], object] = lambda: None) -> None:
+        """Do something after three tasks; the store that is built is right, and nothing else is left."""
+        acting = after_tasks(lambda task: act() if task == 3 else None)
 
         def on_progress(progress: Any) -> None:
             self.notes.append(progress.note)
             acting(progress)
 
-        crew = lambda: DaskCrew(self.cluster.address)  # noqa: E731
+        crew = partial(DaskCrew, self.cluster.address)
         build_store(SMALL, self.store, scratch=str(self.scratch), crew=crew, on_progress=on_progress)
+        self.require_right()
 
     def require_right(self) -> None:
-        """The store is right, and nothing else is left."""
         assert self.store.read_bytes() == self._right
         assert list(self.scratch.iterdir()) == []
 
@@ -451,7 +410,6 @@ class Trial:
         self.cluster.repair()
         self.build()
         assert any("resuming" in note for note in self.notes)
-        self.require_right()
 
 
 @pytest.fixture
@@ -462,20 +420,17 @@ def trial(processes: Cluster, tmp_path: Path) -> Trial:
 
 
 @pytest.mark.slow
-def test_workers_that_are_killed_cost_nothing_but_time(trial: Trial) -> None:
-    trial.build(lambda: trial.cluster.kill(trial.cluster.workers[0]))
-    trial.require_right()
-
-
-@pytest.mark.slow
-def test_a_build_whose_workers_were_all_killed_goes_on_with_new_ones(trial: Trial) -> None:
-    def replace() -> None:
-        for worker in list(trial.cluster.workers):
+@pytest.mark.parametrize("killed", [1, 2])
+def test_workers_that_are_killed_cost_nothing_but_time_if_one_is_left_or_new_ones_come(
+    killed: int, trial: Trial
+) -> None:
+    def kill() -> None:
+        for worker in trial.cluster.workers[:killed]:
             trial.cluster.kill(worker)
-        trial.cluster.repair()
+        if killed == 2:
+            trial.cluster.repair()
 
-    trial.build(replace)
-    trial.require_right()
+    trial.build(kill)
 
 
 @pytest.mark.slow
@@ -488,10 +443,10 @@ def test_without_its_scheduler_a_build_ends_in_one_line_and_is_resumed_with_the_
 @pytest.mark.slow
 def test_a_client_that_is_killed_is_followed_by_one_that_resumes(trial: Trial, tmp_path: Path) -> None:
     where = ["--store", trial.store, "--scratch", trial.scratch, "--cluster", trial.cluster.address]
-    begun = Build(tmp_path / "log", "--game", SMALL.name, *where)
-    until(lambda: begun.process.poll() is not None or len(list(trial.scratch.glob("*/*.done"))) > 2)
-    begun.process.kill()
-    begun.process.wait()
+    begun = start_build(tmp_path / "log", "--game", SMALL.name, *where)
+    until(lambda: begun.poll() is not None or len(list(trial.scratch.glob("*/*.done"))) > 2)
+    begun.kill()
+    begun.wait()
     trial.resume()
 
 
@@ -505,54 +460,10 @@ def test_a_worker_that_stops_is_not_waited_for_by_build_or_scheduler(
     stopped = trial.cluster.workers[0]
     try:
         trial.build(lambda: stopped.send_signal(signal.SIGSTOP))
-        trial.require_right()
     finally:
         stopped.send_signal(signal.SIGCONT)  # what it does now is for nobody
     trial.require_right()
     trial.cluster.kill(stopped)
-
-
-@pytest.mark.slow
-def test_a_process_of_another_version_that_joins_is_refused_and_so_is_the_next_build(
-    trial: Trial,
-) -> None:
-    joined: list[Any] = []
-
-    def replace() -> None:
-        trial.cluster.kill(trial.cluster.workers[0])
-        joined.append(trial.cluster.add_worker(env={"VERSION": "0123"}))
-
-    for act in (replace, silent):
-        with pytest.raises(OtherVersion, match=r"has another version of ttt4 .*: install the same on all"):
-            trial.build(act)  # type: ignore[arg-type]
-    trial.cluster.kill(joined[0])
-    trial.resume()
-
-
-@pytest.mark.slow
-def test_processes_give_the_same_store_byte_by_byte_to_the_command(
-    processes: Cluster, tmp_path: Path, store4: Path
-) -> None:
-    processes.repair()
-    where = ["--store", tmp_path / "s", "--cluster", processes.address]
-    build = Build(tmp_path / "log", "--game", "4,4,4", *where)
-    assert build.end() == 0
-    assert (tmp_path / "s").read_bytes() == store4.read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "s"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("address", ["tls://127.0.0.1:1", "tcp://127.0.0.1:8786/x y", "nobody", "silent"])
-def test_where_no_scheduler_listens_it_is_said_in_one_line(
-    address: str, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 0.5)
-    with socket.socket() as silent:
-        silent.bind((HOST, 0))
-        silent.listen()
-        ports = {"nobody": free_port(), "silent": silent.getsockname()[1]}
-        said = one_line(run, tmp_path, f"tcp://{HOST}:{ports[address]}" if address in ports else address)
-    assert address not in ports or "no dask scheduler answers" in said
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificates")
@@ -587,5 +498,5 @@ def test_over_tls_a_build_is_the_same_and_without_the_certificate_nobody_answers
                 DaskCrew(found.scheduler_address)
         monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 10.0)
         with dask.config.set(ours):
-            build_store(SMALL, tmp_path / "s", crew=lambda: DaskCrew(found.scheduler_address))
+            build_store(SMALL, tmp_path / "s", crew=partial(DaskCrew, found.scheduler_address))
     assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()

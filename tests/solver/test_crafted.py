@@ -105,7 +105,7 @@ def wrong_manifests(good: Path, path: Path) -> Iterator[Case]:
     game = fields["game"]
     changes: dict[str, Any] = {
         "no rows": {"game": {name: value for name, value in game.items() if name != "rows"}},
-        "no game": {"game": None}, "game []": {"game": []},
+        "no game": {"game": None}, "game 1": {"game": 1}, "game []": {"game": []},
         "no symmetries": {"symmetries": []}, "empty symmetry": {"symmetries": [[]]},
         "many symmetries": {"symmetries": fields["symmetries"] * 9999},
         "wrong symmetry": {"symmetries": [[0] * 15]}, "text symmetry": {"symmetries": ["abc"]},

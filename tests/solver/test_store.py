@@ -4,7 +4,6 @@ import json
 import random
 import zlib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from stores import Decoded, seal_anew
 from solver.advice import with_advice
 from solver.cli.main import main
 from solver.errors import StoreDamaged, StoreError, StoreMismatch, StoreMissing
-from solver.games.board_text import parse
 from solver.games.lines import Game, grid
 from solver.games.position import Position
 from solver.index.places import UNREACHED, Half, Index, page_size
@@ -228,30 +226,6 @@ def test_records_out_of_order_and_unfinished_stores_leave_nothing(tmp_path: Path
     with StoreWriter(tmp_path / "s") as writer:
         writer.put(b"\3....", b"")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("limit", [0, 1000, 20_000])
-def test_every_page_is_found_however_few_are_kept(limit: int, store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solver.store.cached._PAGE_BYTES", limit)
-    with Store(store4) as store:
-        scores = Scores(store)
-        assert all(scores.page(half) == page for _, half, page in store.pages())
-
-
-def test_threads_may_open_read_and_close_the_same_store(store4: Path) -> None:
-    position = parse(FOUR, "X.../.O../..../....")
-
-    def ask(_: int) -> int:
-        with Store(store4) as store:
-            return Scores(store).score(position)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(ask, range(100))) == {0}
-
-
-def test_a_position_of_another_game_is_not_answered(store4: Path) -> None:
-    with Store(store4) as store, pytest.raises(StoreMismatch, match="'4,4,3'"):
-        Scores(store).score(Position(grid(4, 4, 3)))
 
 
 @pytest.mark.parametrize("wrong", [[], [[0, 0]], [list(range(8))]])
