@@ -13,12 +13,10 @@ from solver.games.rules import Rules
 from solver.kernels.loading import Loader
 
 
-@pytest.fixture(scope="session", autouse=True)
-def plainly() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let searches in this process do without compiled code, which takes seconds to load."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Loader, "load", lambda loader: None)
-        yield
+    monkeypatch.setattr(Loader, "load", lambda loader: None)
 
 
 @pytest.fixture(scope="session")
