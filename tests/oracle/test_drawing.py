@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import naive
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import oracle.cli.drawing
@@ -119,6 +119,7 @@ def test_a_4x4_board_shows_16_marks_and_verdicts_of_its_analysis(store4: Path, p
 
 
 @given(plays("3,3,3", "4,4,3", "4,4,3,misere", "2,4,2"))
+@example(("4,4,4", "XXXXXOO.XOO.XOO."))  # by two lines at once
 def test_exactly_the_lines_that_ended_the_game_are_starred(play: tuple[str, str]) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: a finished game shows why it is over
     name, board = play
@@ -130,13 +131,6 @@ def test_exactly_the_lines_that_ended_the_game_are_starred(play: tuple[str, str]
                  for cell in line if all(board[c] != "." for c in line)}  # fmt: skip
         assert notes == [mark + "*" * (cell in ended) for cell, mark in enumerate(board)]
         assert bool(ended) == (naive.completer(rules, board) is not None)
-
-
-def test_two_lines_that_end_the_game_together_are_both_starred() -> None:
-    board = "XXXXXOO.XOO.XOO."
-    with Oracle(live=True) as asked:
-        notes = seen(draw_verdicts(at("4,4,4", board), asked.analysis(board)), at("4,4,4", board))
-    assert notes == ["X*"] * 4 + ["X*", "O", "O", "."] * 3
 
 
 def test_what_no_search_has_settled_is_a_question_mark() -> None:

@@ -124,9 +124,7 @@ def free(board: str) -> list[int]:
 
 
 @of_all
-def test_positions_have_minimax_s_scores_and_moves_in_the_order_of_the_cells(
-    case: Case, store_of: Callable[[str], Path]
-) -> None:
+def test_scores_are_minimax_s_and_moves_in_the_order_of_the_cells(case: Case, store_of: Callable[[str], Path]) -> None:
     game, source, truth = parse_game(case.name), case.open(store_of), truth_of(case.name)
     for at, score in truth.scores.items():
         assert source.score(game.at(*at)) == score, at
@@ -135,13 +133,7 @@ def test_positions_have_minimax_s_scores_and_moves_in_the_order_of_the_cells(
         found, exact = source.children(*at, source.deadline())
         assert exact
         assert (sorted(found) if case.kind == "engine" else found) == moves, at  # the engine's come best first
-
-
-@of_all
-def test_the_first_of_the_best_moves_is_the_one_with_the_first_cell(
-    case: Case, store_of: Callable[[str], Path]
-) -> None:
-    source, truth = case.open(store_of), truth_of(case.name)
+    source = case.open(store_of)
     for at, moves in truth.moves.items():
         score = truth.scores[at]
         first = next(cell for cell, found in moves if found == score)

@@ -257,14 +257,11 @@ def test_a_board_that_begins_with_a_dash_is_a_board(board: str, store4: Path, ru
         assert json.loads(run(main, *asked).out)["board"] == str(parse(FOUR, board))
 
 
-def test_a_bad_board_gets_its_json_error_and_its_line_on_stderr(run: Run) -> None:
+def test_a_bad_board_and_a_missing_store_get_a_json_error_with_the_fact_and_a_line_on_stderr(run: Run) -> None:
     ran = run(main, "X?..", "--json")
     said = json.loads(ran.out)
     assert (ran.code, ran.err) == (2, f"Error: {said['message']}\n")
     assert said == {"error": "bad-board", "message": said["message"], "board": "X?.."}
-
-
-def test_a_missing_store_gets_a_json_error_with_the_fact_and_advice_on_stderr(run: Run) -> None:
     ran = run(main, "16", "--json", "--store", "none")
     said = json.loads(ran.out)
     assert (ran.code, said["error"], said["message"]) == (3, "store-missing", "no store at 'none'")
@@ -359,6 +356,7 @@ def test_an_interrupt_ends_a_search_in_one_line() -> None:
 
 
 def test_help_tells_of_every_option_in_80_columns(run: Run) -> None:
+    assert run(main, "--version") == (0, f"ttt4-query, version {__version__}\n", "")
     ran = run(main, "--help")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("Usage: ttt4-query [OPTIONS] [BOARD]")
@@ -368,7 +366,3 @@ def test_help_tells_of_every_option_in_80_columns(run: Run) -> None:
             assert option.help, option.name
             assert option.opts[0] in ran.out
     assert "ttt4-solve build" in ran.out
-
-
-def test_version_prints_the_version(run: Run) -> None:
-    assert run(main, "--version") == (0, f"ttt4-query, version {__version__}\n", "")

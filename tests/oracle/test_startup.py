@@ -98,17 +98,19 @@ def test_without_a_store_the_answer_is_searched_and_stderr_says_how_to_have_one(
     assert json.loads(stored.out)["source"] == "store"
 
 
-def test_a_store_that_the_environment_names_answers(store3: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_in_the_usual_place_or_that_the_environment_names_answers_unless_a_live_search_is_asked_for(
+    store3: Path, usual: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def source(*options: object) -> str:
+        ran = run(main, EMPTY, *THREE, "--json", *options)
+        assert (ran.code, ran.err) == (0, "")
+        return str(json.loads(ran.out)["source"])
+
     monkeypatch.setenv("TTT4_STORE", str(store3))
-    ran = run(main, EMPTY, *THREE, "--json")
-    assert (ran.code, ran.err, json.loads(ran.out)["source"]) == (0, "", "store")
-
-
-def test_live_searches_though_there_is_a_store(store3: Path, usual: Path, run: Run) -> None:
+    assert source() == "store"
+    monkeypatch.delenv("TTT4_STORE")
     usual.write_bytes(store3.read_bytes())
-    for named in ([], ["--store", store3]):
-        ran = run(main, EMPTY, *THREE, "--live", "--json", *named)
-        assert (ran.code, ran.err, json.loads(ran.out)["source"]) == (0, "", "search")
+    assert [source(), source("--live"), source("--live", "--store", store3)] == ["store", "search", "search"]
 
 
 @pytest.mark.parametrize("asked", [EMPTY, "-"])
@@ -187,23 +189,17 @@ def test_a_store_of_a_newer_format_ends_with_3(store3: Path, usual: Path, run: R
     assert refused(run(main, EMPTY, *THREE), 3, "99", "--force")
 
 
-@pytest.mark.parametrize("content", [b"", b"no store\n", b"text " * 9999, bytes(1 << 16)])
-def test_a_file_in_the_place_of_a_store_is_a_damaged_one(content: bytes, usual: Path, run: Run) -> None:
-    usual.write_bytes(content)
-    assert refused(run(main, EMPTY, *THREE), 4, f"{BUILD} --force")
-
-
-def test_a_store_cut_short_ends_with_4(store3: Path, usual: Path, run: Run) -> None:
-    whole = store3.read_bytes()
-    for size in (1, 4, 100, 4096, len(whole) // 2, len(whole) - 4, len(whole) - 1):
-        usual.write_bytes(whole[:size])
-        assert refused(run(main, EMPTY, *THREE), 4, f"{BUILD} --force")
-
-
-def test_a_store_with_any_one_byte_flipped_ends_with_4(store3: Path, usual: Path, run: Run) -> None:
+def test_a_store_that_is_no_store_or_cut_short_or_has_any_byte_flipped_ends_with_4(
+    store3: Path, usual: Path, run: Run
+) -> None:
     whole, rng = store3.read_bytes(), random.Random(7)
-    for at in rng.sample(range(len(whole)), 100):
-        usual.write_bytes(whole[:at] + bytes([whole[at] ^ rng.randrange(1, 256)]) + whole[at + 1 :])
+    sizes = (1, 4, 100, 4096, len(whole) // 2, len(whole) - 4, len(whole) - 1)
+    flipped = rng.sample(range(len(whole)), 100)
+    for damaged in (
+        b"", b"no store\n", b"text " * 9999, bytes(1 << 16), *(whole[:size] for size in sizes),
+        *(whole[:at] + bytes([whole[at] ^ rng.randrange(1, 256)]) + whole[at + 1 :] for at in flipped),
+    ):  # fmt: skip
+        usual.write_bytes(damaged)
         assert refused(run(main, EMPTY, *THREE), 4, f"{BUILD} --force")
 
 
