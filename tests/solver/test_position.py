@@ -180,12 +180,6 @@ def test_reading_a_board_never_fails_but_with_a_refusal(text: str) -> None:
         assert is_reachable(position)
 
 
-@pytest.mark.parametrize(("x", "o"), [(1, 1), (1 << 20, 0), (0, -1)])
-def test_cells_that_overlap_or_lie_off_the_board_are_refused(x: int, o: int) -> None:
-    with pytest.raises(BoardError, match="overlap, or are not all on the board"):
-        check(Position(grid(4, 4, 4), x, o))
-
-
 @pytest.mark.parametrize(
     ("board", "why"),
     [

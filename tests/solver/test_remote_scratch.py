@@ -315,17 +315,14 @@ def test_what_another_has_written_or_removed_since_one_looked_is_seen(folder: Fo
     put(folder, NAME, b"first")
     assert folder.sizes() == {NAME: 5}
 
-    def meanwhile() -> None:
-        put(folder, NAME, b"longer than it was")
-        put(folder, OTHER, b"new")
-
-    with ThreadPoolExecutor(1) as executor:
-        executor.submit(meanwhile).result()
+    with ThreadPoolExecutor(1) as another:
+        another.submit(put, folder, NAME, b"longer than it was").result()
+        another.submit(put, folder, OTHER, b"new").result()
         assert get(folder, OTHER) == b"new"
         assert get(folder, NAME) == b"longer than it was"
         assert folder.end_of(NAME, 3) == b"was"
         assert folder.sizes() == {NAME: 18, OTHER: 3}
-        executor.submit(folder.remove, [NAME]).result()
+        another.submit(folder.remove, [NAME]).result()
         with pytest.raises(FileNotFoundError):
             get(folder, NAME)
         assert folder.sizes() == {OTHER: 3}

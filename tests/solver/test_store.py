@@ -121,13 +121,23 @@ def test_an_open_store_survives_a_rebuild_under_its_name(tmp_path: Path) -> None
             assert list(old.records()) == list(new.records())
 
 
-def test_a_newer_format_is_a_mismatch_whatever_else_it_holds(tmp_path: Path, store3: Path) -> None:
-    path = tmp_path / "s"
-    for change in (lambda fields: fields.update(format=99), lambda fields: (fields.clear(), fields.update(format=99))):
-        path.write_bytes(store3.read_bytes())
-        rewrite_manifest(path, change)
-        with pytest.raises(StoreMismatch, match="99"):
-            Store(path, THREE)
+@pytest.mark.parametrize(
+    ("change", "wrong", "said"),
+    [
+        (lambda fields: fields.update(format=99), StoreMismatch, "99"),
+        (lambda fields: (fields.clear(), fields.update(format=99)), StoreMismatch, "99"),
+        (lambda fields: fields.update(symmetries=[]), StoreDamaged, "permutations"),
+        (lambda fields: fields.update(symmetries=[[0, 0]]), StoreDamaged, "permutations"),
+        (lambda fields: fields.update(symmetries=[[*range(8)]]), StoreDamaged, "permutations"),
+    ],
+)
+def test_a_newer_format_is_a_mismatch_and_symmetries_that_are_no_permutations_are_damage(
+    change: Any, wrong: type[StoreError], said: str, tmp_path: Path, store3: Path
+) -> None:
+    (tmp_path / "s").write_bytes(store3.read_bytes())
+    rewrite_manifest(tmp_path / "s", change)
+    with pytest.raises(wrong, match=said):
+        Store(tmp_path / "s", THREE)
 
 
 def test_no_file_is_a_missing_store(tmp_path: Path) -> None:
@@ -161,11 +171,6 @@ def test_force_rebuilds_a_store_and_a_damaged_one(tmp_path: Path, store3: Path, 
     assert list(tmp_path.glob("s*")) == [path]
 
 
-def foreign_lmdb(path: Path) -> None:
-    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
-        writing.put(b"mine", b"and mine alone")
-
-
 @pytest.mark.parametrize("forced", [[], ["--force"]])
 @pytest.mark.parametrize("kind", ["a diary", "zeros", "a database", "another game's store"])
 def test_a_build_overwrites_nothing_but_a_store_of_its_game(
@@ -173,7 +178,8 @@ def test_a_build_overwrites_nothing_but_a_store_of_its_game(
 ) -> None:
     path = tmp_path / "s"
     if kind == "a database":
-        foreign_lmdb(path)
+        with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
+            writing.put(b"mine", b"and mine alone")
     else:
         there = {"a diary": b"dear diary\n" * 999, "zeros": bytes(1 << 16), "another game's store": store4.read_bytes()}
         path.write_bytes(there[kind])
@@ -188,10 +194,9 @@ def test_a_build_overwrites_nothing_but_a_store_of_its_game(
 
 
 def test_meaningless_values_read_back_as_written(tmp_path: Path) -> None:
-    game, group, path = grid(3, 4, 3), symmetries(grid(3, 4, 3)), tmp_path / "deep" / "er" / "s"
+    game, group, path = grid(3, 4, 3), symmetries(grid(3, 4, 3)), tmp_path / "s"
     index, rng = Index(game, group), random.Random(5)
     wanted: dict[tuple[int, int], bytes] = {}
-    path.parent.mkdir(parents=True)
     layers = []
     with StoreWriter(path) as writer:
         for empty in range(0, game.cells + 1, 2):
@@ -214,7 +219,7 @@ def test_meaningless_values_read_back_as_written(tmp_path: Path) -> None:
         scores = Scores(store)
         for (_, half), page in rng.sample(sorted(wanted.items()), len(wanted)):
             assert bytes(scores.page(half)) == page
-    assert list(path.parent.iterdir()) == [path]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_records_out_of_order_and_unfinished_stores_leave_nothing(tmp_path: Path) -> None:
@@ -226,15 +231,6 @@ def test_records_out_of_order_and_unfinished_stores_leave_nothing(tmp_path: Path
     with StoreWriter(tmp_path / "s") as writer:
         writer.put(b"\3....", b"")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("wrong", [[], [[0, 0]], [list(range(8))]])
-def test_symmetries_that_are_no_permutations_are_damage(wrong: list[list[int]], tmp_path: Path, store3: Path) -> None:
-    path = tmp_path / "s"
-    path.write_bytes(store3.read_bytes())
-    rewrite_manifest(path, lambda fields: fields.update(symmetries=wrong))
-    with pytest.raises(StoreDamaged, match="permutations"):
-        Store(path)
 
 
 @pytest.mark.parametrize("holes", [0, 0b10010])
@@ -280,11 +276,13 @@ def test_pages_beyond_a_hole_and_beyond_64_gigabytes_are_found(far: int, tmp_pat
 def test_a_manifest_may_name_a_board_of_32_cells_and_none_of_33(store3: Path) -> None:
     with Store(store3) as store:
         manifest = store.manifest
-    for rows, columns in ((4, 8), (3, 11)):
-        game = grid(rows, columns, 3)
-        written = manifest._replace(game=game, symmetries=(tuple(range(game.cells)),)).to_json()
-        if game.cells == 32:
-            assert Manifest.from_json(written).game == game
-        else:
-            with pytest.raises(ValueError, match="no size that a store can have"):
-                Manifest.from_json(written)
+    games = grid(4, 8, 3), grid(3, 11, 3)
+    fits, large = (manifest._replace(game=each, symmetries=(tuple(range(each.cells)),)).to_json() for each in games)
+    assert Manifest.from_json(fits).game == games[0]
+    with pytest.raises(ValueError, match="no size that a store can have"):
+        Manifest.from_json(large)
+
+
+def test_a_position_of_another_game_is_not_answered(store4: Path) -> None:
+    with Store(store4) as store, pytest.raises(StoreMismatch, match="'4,4,3'"):
+        Scores(store).score(Position(grid(4, 4, 3)))

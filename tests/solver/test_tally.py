@@ -57,14 +57,6 @@ def test_without_symmetries_every_reachable_position_is_canonical(name: str) -> 
     assert [ply.reachable for ply in alone] == [ply.reachable for ply in reduced]
 
 
-def test_the_first_plies_of_4x4_are_those_that_playing_all_moves_gives(solved: Callable[..., Any]) -> None:
-    table = solved("4,4,4").summary.table()
-    for ply, boards in zip(table[:5], naive.by_ply(naive.Game(4, 4, 4)), strict=False):
-        assert ply.reachable == len(boards)
-        if ply.ply < 4:
-            assert ply.canonical == len(naive.canonical(boards, symmetries(parse_game("4,4,4"))))
-
-
 def test_before_anybody_can_have_won_the_counts_are_burnside_s(solved: Callable[..., Any]) -> None:
     # At ply 7 X may have won, but only just now: every way to place the stones is still reached.
     group = symmetries(parse_game("4,4,4"))
