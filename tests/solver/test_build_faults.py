@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import stand_in
@@ -374,7 +375,9 @@ def flipped_kernels(cache: Path, count: int) -> Iterator[tuple[Path, int]]:
 def test_damage_to_a_cached_kernel_is_noticed_and_it_is_compiled_again(
     kind: str, damage: str, tmp_path: Path, forked: Callable[..., tuple[int, str]]
 ) -> None:
-    tiny = tmp_path / "tiny.py"
+    room = tmp_path / uuid4().hex  # files of kernels are found by the name of their folder, which other runs have too
+    room.mkdir()
+    tiny = room / "tiny.py"
     tiny.write_text(
         "from solver.kernels.jit import jit\n\n@jit('int64(int64)')\ndef twice(number):\n    return 2 * number\n"
     )
@@ -388,13 +391,13 @@ def test_damage_to_a_cached_kernel_is_noticed_and_it_is_compiled_again(
         assert forked(loaded) == (0, compiled)
         cached = forked(loaded)
         assert cached != (0, compiled), "the second one loads it"
-        file = next(file for file in tiny_files(tmp_path) if file.name.endswith(f".{kind}"))
+        file = next(file for file in tiny_files(room) if file.name.endswith(f".{kind}"))
         content = file.read_bytes()
         file.write_bytes(with_a_flipped_bit(content, 0.7) if damage == "flipped" else content[:-9])
         assert forked(loaded) == (0, compiled)
         assert forked(loaded) == cached
     finally:
-        for folder in {file.parent for file in tiny_files(tmp_path)}:
+        for folder in {file.parent for file in tiny_files(room)}:
             shutil.rmtree(folder)
 
 
