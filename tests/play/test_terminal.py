@@ -45,7 +45,6 @@ SLOW_TO_LOAD = {
 def test_where_no_colour_is_wanted_no_escape_is_written(env: dict[str, str], start: Start, store3: Path) -> None:
     for plain in (False, True):
         session = start(*THREE, "--store", store3, **(env if plain else {}))
-        session.prompted()
         session.type("b2")
         session.type("show")
         session.type("quit")
@@ -107,8 +106,7 @@ def test_where_there_is_no_terminal_nothing_is_asked(home: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["--live"], ["--game", "15,15,5", "--time", "0.05"]])
 def test_a_game_that_wants_no_store_or_can_have_none_offers_none(arguments: list[str], start: Start) -> None:
-    session = start(*arguments)
-    assert "Build it now" not in session.prompted()
+    assert "Build it now" not in start(*arguments).prompted()
 
 
 @pytest.mark.parametrize("typed", ["", "a1\n", "a1\nundo\n", "a1\nresign\n", "quit\n", "QUIT\n", "a1", "\n\n  \n"])
@@ -134,7 +132,6 @@ def test_ctrl_d_and_ctrl_c_end_a_process_without_a_traceback(
 @pytest.mark.parametrize("moves", [[], ["a1"], ["a1", "undo"]])
 def test_ctrl_c_ends_with_130_and_says_how_to_go_on(moves: list[str], start: Start, store3: Path) -> None:
     session = start(*THREE, *HUMANS, "--store", store3)
-    session.prompted()
     for move in moves:
         session.type(move)
     session.interrupt()

@@ -23,8 +23,8 @@ def trained(game: str, episodes: int) -> NTuple:
 
 
 def kept(ntuple: NTuple, game: str) -> tuple[float, float]:
-    """In which shares of all positions the result is kept, and of those in which some moves do not."""
-    found = grader(game).grade(ntuple, "all", values=False)
+    """In which shares of canonical positions the result is kept, and of those in which some moves do not."""
+    found = grader(game).grade(ntuple, "canonical", values=False)
     return found.kept, found.decisive
 
 

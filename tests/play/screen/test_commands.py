@@ -115,11 +115,6 @@ def test_lines_are_those_through_the_cursor(people: Screen) -> None:
     people.press("i").wait(lambda: not pointed(people))
 
 
-def test_a_cell_that_is_taken_costs_a_sentence(screen: Screen) -> None:
-    screen.press(*"a1").until("Cell 'a1' is taken: choose an empty one.")
-    assert moves(screen) == 4
-
-
 def test_a_letter_that_is_a_column_and_a_command_waits_for_more(show: Show) -> None:
     screen = show("--game", "10,10,5", *HUMANS).until("X to move.")
     screen.press("i").until("Cell i_ (Enter: lines)")
