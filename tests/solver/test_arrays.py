@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from stores import rewritten
 
-from oracle import Oracle
 from solver.arrays.kernels import ABSENT, FULL, LINE, TAKEN, kernel_lines
 from solver.arrays.positions import Positions, places
 from solver.arrays.walk import walk
@@ -142,16 +141,6 @@ def test_4x4_has_286602_rows_for_9062619_positions_as_published_and_as_the_store
                 scores = positions.score[positions.ply == ply.ply]
                 found = [(scores > 0).sum(), (scores == 0).sum(), (scores < 0).sum()]
                 assert found == [ply.wins, ply.draws, ply.losses - ply.over]
-
-
-def test_scores_of_4x4_are_those_of_the_oracle(store4: Path) -> None:
-    positions = positions_of("4,4,4")
-    with Oracle("4,4,4", store4) as oracle:
-        for row in random.Random(6).sample(range(len(positions)), 100):
-            analysis = oracle.analysis(positions.game.at(int(positions.x[row]), int(positions.o[row])))
-            assert positions.score[row] == analysis.score
-            scores, moves = positions.scores[row], {move.cell: move.score for move in analysis.moves}
-            assert {cell: scores[cell] for cell in np.flatnonzero(scores != ABSENT)} == moves
 
 
 @pytest.mark.parametrize("name", [*SMALL, "4,4,4"])

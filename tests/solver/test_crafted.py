@@ -175,7 +175,6 @@ def asked(path: Path) -> None:
                 if not position.over:
                     position = position.play(cell)
             scores.score(position)
-    with Store(path, GAME) as store:
         list(store.pages())
 
 
