@@ -19,7 +19,6 @@ from solver.games.lines import grid
 from solver.store.store import Store
 
 Pairs = tuple[np.ndarray, np.ndarray]
-FOUR = naive.Game(4, 4, 4)
 SMALL = ["3,3,3", "3,3,3,misere"]
 
 
@@ -55,11 +54,8 @@ def test_scores_of_all_positions_are_those_of_minimax(name: str, live: bool, sto
 
 
 def test_scores_are_those_that_positions_have_one_by_one(store4: Path) -> None:
-    rules, boards = FOUR, met("4,4,4")
-    plies = {naive.stones(board) for board in boards}
-    assert plies == set(range(rules.cells + 1))
-    assert {naive.winner(rules, board) for board in boards if "." not in board} >= {None}
-    assert {naive.stones(board) % 2 for board in boards if naive.winner(rules, board)} == {0, 1}
+    boards = met("4,4,4")
+    assert {naive.stones(board) for board in boards} == set(range(17))
     with Oracle("4,4,4", store4) as oracle, Oracle("4,4,4", store4) as other:
         singly = [other.score(oracle.game.at(*naive.masks(board))) for board in boards]
         assert oracle.scores(*arrays(list(boards))).tolist() == singly

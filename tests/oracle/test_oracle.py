@@ -113,6 +113,15 @@ def test_all_that_is_said_of_a_3x3_position_is_what_minimax_says(name: str, stor
             assert (found.mainline == ()) == expected.over
 
 
+@pytest.mark.parametrize("name", ["3,4,3", "fano"])
+def test_a_move_has_the_number_the_name_and_the_square_of_one_cell(name: str) -> None:
+    with Oracle(name, live=True, seconds=60) as oracle:
+        game, board = oracle.game, str(oracle.game.cells)
+        for move in [*oracle.analysis(board).moves, oracle.best_move(board)]:
+            assert move.cell == game.cell(move.move)
+            assert game.squares[move.cell] == move.row * game.columns + move.col
+
+
 @given(plays)
 def test_the_main_line_is_best_play_to_the_end(store4: Path, play: tuple[list[int], int]) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: the main line is best play by both, to the end
@@ -268,9 +277,8 @@ def test_what_is_not_a_board_is_refused_in_a_sentence(board: Any, store4: Path) 
         assert oracle.get_score(board, 99) == 99
 
 
-def test_python_is_warned_once_with_the_command_where_no_store_serves(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("nowhere")
+def test_python_is_warned_once_with_the_command_where_no_store_serves() -> None:
     program = "import oracle\nfor _ in range(3):\n    oracle.Oracle('3,4,3')\noracle.Oracle('3,3,3', live=True)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stderr.count("SearchingLive: ") == 1

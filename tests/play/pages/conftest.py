@@ -127,6 +127,7 @@ def _clear(page: Page) -> None:
             other.close()
     page.context.set_offline(False)
     page.mouse.move(0, 0)
+    page.emulate_media(color_scheme="null", forced_colors="null", reduced_motion="null")
     page.goto(urljoin(page.url, STILL))
     page.evaluate("localStorage.clear()")
 

@@ -343,7 +343,8 @@ def verdicts(page: Page) -> dict[str, list[str]]:
 @slow
 def test_verdicts_differ_by_text_and_shape_where_all_colours_are_equal(server: Served, visit: Visit) -> None:
     found: dict[str, list[str]] = {}
-    page = visit(server.url + STILL, forced_colors="active")
+    page = visit(server.url + STILL)
+    page.emulate_media(forced_colors="active")
     for board in (VERDICTS, "XXX./OOO./..../....", "X.O./.XO./.O.O/XX.."):
         page.goto(f"{server.url}/explore/4,4,4/{board}")
         says(page, "to move")

@@ -31,8 +31,6 @@ from browsing import (
 from proxy import Proxy
 from web import Served
 
-from oracle.oracle import Oracle
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
@@ -169,7 +167,7 @@ def test_a_server_that_cannot_be_reached_is_said_and_found_again(proxy: Proxy, v
 
 
 @slow
-def test_a_stream_that_goes_silent_is_noticed(proxy: Proxy, visit: Visit, server: Served) -> None:
+def test_a_stream_that_goes_silent_is_noticed(proxy: Proxy, visit: Visit) -> None:
     page = visit(proxy.url)
     match = begin(page, HERE)
     other = visit(f"{proxy.url}/match/{match}", own=True)
@@ -238,7 +236,7 @@ def test_who_moves_too_late_is_shown_what_was_moved(seat: Visit, visit: Visit) -
 
 
 @slow
-def test_a_slow_network_shows_what_is_awaited(server: Served, visit: Visit, oracle: Oracle) -> None:
+def test_a_slow_network_shows_what_is_awaited(server: Served, visit: Visit) -> None:
     page = visit(server.url)
     held = Held()
     page.route("**/api/matches", held)

@@ -193,7 +193,7 @@ def test_captures_are_announced_once_a_move_and_marked_until_the_next(
 
 
 def test_the_cells_that_can_be_played_are_marked_and_clicks_elsewhere_are_refused_with_the_reason(
-    server: Served, seat: Visit, visit: Visit
+    server: Served, seat: Visit
 ) -> None:
     page = seat("duel,4,4", "RG")
     play(page, "a1", "d4")
@@ -203,11 +203,11 @@ def test_the_cells_that_can_be_played_are_marked_and_clicks_elsewhere_are_refuse
     assert dotted == ["b1", "a2"] == open_cells(page)
     before = marks(page)
 
-    def refused(name: str, why: str, at: Page = page) -> None:
-        cell(at, name).click(force=True)
-        says(at, why)
-        expect(at.locator("main .status")).to_have_class(re.compile("error"))
-        assert marks(at) == before
+    def refused(name: str, why: str) -> None:
+        cell(page, name).click(force=True)
+        says(page, why)
+        expect(page.locator("main .status")).to_have_class(re.compile("error"))
+        assert marks(page) == before
 
     refused("a1", "a1 is taken: pick an empty cell.")
     refused("d4", "d4 is taken: pick an empty cell.")
@@ -508,13 +508,12 @@ def test_tiles_stand_out_from_their_letters_the_board_and_each_other_whatever_th
             assert contrast(tile, letter) >= 4.5
             assert max(contrast(paper, tile), contrast(paper, letter)) >= 3  # the letter's colour is the outline's
         assert contrast(red[3], green[3]) >= 3  # so they differ for those who see no hues
-    page.emulate_media(color_scheme="null", forced_colors="active")
+    page.emulate_media(color_scheme="light", forced_colors="active")
     red, green = tile_looks(page)["mark R"], tile_looks(page)["mark G"]
     assert red[3:] == green[3:], "the colours are not forced"
     assert red[0] != green[0]
     assert red[1] != green[1]
     assert (red[2], green[2]) == ("solid", "solid")
-    page.emulate_media(forced_colors="null")
 
 
 def contrast(one: str, other: str) -> float:

@@ -29,7 +29,7 @@ slow = pytest.mark.slow
 def explored(server: Served, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Page]:
     """Explore a large board of which these things are said, one after the other."""
 
-    def exploring(*looks: Seen, moves: str = THREE, game: str = "15,15,5", **options: object) -> Page:
+    def exploring(*looks: Seen, moves: str = THREE, game: str = "12,12,5", **options: object) -> Page:
         left, oracle = list(looks), Oracle(game, live=True)
 
         def answer(route: Route) -> None:

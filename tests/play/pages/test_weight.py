@@ -107,11 +107,10 @@ def nothing_jumped(page: Page) -> None:
 
 
 @slow
-@pytest.mark.parametrize("viewport", [None, NARROW], ids=["desk", "phone"])
-def test_cold_pages_ask_for_their_files_and_nobody_else_and_do_not_jump(
-    viewport: dict[str, int] | None, server: Served, visit: Visit
+def test_cold_pages_ask_for_their_files_and_nobody_else_and_do_not_jump_on_a_phone(
+    server: Served, visit: Visit
 ) -> None:
-    page = visit(server.url + STILL, own=True, viewport=viewport)
+    page = visit(server.url + STILL, own=True, viewport=NARROW)
     session = page.context.new_cdp_session(page)
     for each in PAGES:
         session.send("Network.clearBrowserCache")
