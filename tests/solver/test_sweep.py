@@ -143,15 +143,19 @@ def test_parts_of_a_chunk_have_all_their_child_pages_and_no_more_than_they_may(m
     assert (cut > 0) == (most < 1 << 62)
 
 
+def packed(pages: np.ndarray, number: int, *cuts: int) -> PackedShelf:
+    """A shelf in memory with these pages, in parts cut there."""
+    shelf = PackedShelf(MemoryFolder(), number, (0, *cuts, len(pages)), pages.shape[1])
+    for task, some in enumerate(np.split(pages, cuts)):
+        with shelf.part(task) as part:
+            part.put(some)
+    return shelf
+
+
 def test_a_desk_has_the_pages_that_are_wanted_and_reads_none_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
-    shelves = []
-    for number in range(2):
-        pages = rng.integers(-9, 9, (3000, 50), np.int8)
-        shelves.append((PackedShelf(MemoryFolder(), number, (0, 1000, 3000), 50), pages))
-        for task, part_of in enumerate((pages[:1000], pages[1000:])):
-            with shelves[-1][0].part(task) as part:
-                part.put(part_of)
+    held = [rng.integers(-9, 9, (3000, 50), np.int8) for _ in range(2)]
+    shelves = [(packed(pages, number, 1000), pages) for number, pages in enumerate(held)]
     was_read: list[int] = []
     desk, read, reread = Desk(400 * 50), PackedShelf._read, 0
 
@@ -182,10 +186,7 @@ def test_a_desk_has_the_pages_that_are_wanted_and_reads_none_that_it_has(monkeyp
 
 
 def test_a_desk_without_room_for_what_is_wanted_says_so_unless_it_must_have_it() -> None:
-    pages = np.zeros((30, 5), np.int8)
-    shelf, desk = PackedShelf(MemoryFolder(), 0, (0, 30), 5), Desk(50)
-    with shelf.part(0) as part:
-        part.put(pages)
+    shelf, desk = packed(np.zeros((30, 5), np.int8), 0), Desk(50)
     for count, has_room in ((10, True), (11, False)):
         wanted = np.arange(count).reshape(-1, 1)
         assert (shelf.gather(np.arange(30), wanted, desk, whole=False) is not None) == has_room
