@@ -214,7 +214,7 @@ def test_a_path_that_no_record_could_hold_is_refused(name: str) -> None:
     assert len(str(refusal.value).splitlines()) == 1
 
 
-def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_refused() -> None:
     Path("folder.toml").mkdir()
     Path("binary.toml").write_bytes(b"about\n= \xff\xfe\x00")
     Path("huge.toml").write_text("#" * (LARGEST_BYTES + 1))

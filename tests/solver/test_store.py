@@ -10,7 +10,6 @@ from typing import Any
 
 import lmdb
 import pytest
-from places import position_at
 from stores import Decoded, seal_anew
 
 from solver.advice import with_advice
@@ -18,7 +17,7 @@ from solver.cli.main import main
 from solver.errors import StoreDamaged, StoreError, StoreMismatch, StoreMissing
 from solver.games.lines import Game, grid
 from solver.games.position import Position
-from solver.index.places import UNREACHED, Half, Index, page_size
+from solver.index.places import Half, Index, page_size
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
 from solver.store.digests import content_digest
@@ -33,31 +32,12 @@ FOUR = grid(4, 4, 4)
 
 
 class DecodedLines(Decoded):
-    """A store of a game of lines; solver/index/places.py says where a position is."""
+    """A store of a game of lines."""
 
     def page_size(self, empty: int) -> int:
         assert (self.cells - empty) % 2 == 0, "X is to move"
         os = (self.cells - empty) // 2
         return comb(empty + os, os)
-
-    def score(self, x: set[int], o: set[int]) -> int:
-        """Of a position that is not over."""
-        if len(x) == len(o):
-            return self._stored(x, o)
-        free = set(range(self.cells)) - x - o
-        return max((-self._stored(x, o | {cell}) for cell in free), default=0)
-
-    def _stored(self, x: set[int], o: set[int]) -> int:
-        turned = [({g[cell] for cell in x}, {g[cell] for cell in o}) for g in self.manifest["symmetries"]]
-        half, os = min(turned, key=lambda pair: sum(1 << cell for cell in pair[0]))
-        outside = [cell for cell in range(self.cells) if cell not in half]
-        numbers = sorted(outside.index(cell) for cell in os)
-        place = sum(comb(b, i + 1) for i, b in enumerate(numbers))
-        return self.pages[self.cells - len(x) - len(o), sum(1 << cell for cell in half)][place]
-
-
-def cells_of(stones: int) -> set[int]:
-    return {cell for cell in range(stones.bit_length()) if stones >> cell & 1}
 
 
 def rewrite_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -81,23 +61,6 @@ def test_a_file_is_sealed_as_its_documentation_says(tmp_path: Path, store4: Path
     (tmp_path / "s").write_bytes(store4.read_bytes())
     seal_anew(tmp_path / "s")
     assert (tmp_path / "s").read_bytes() == store4.read_bytes()
-
-
-def test_every_score_of_4x4_is_what_the_documentation_decodes(store4: Path) -> None:
-    decoded, rng = DecodedLines(store4), random.Random(4)
-    with Store(store4, FOUR) as store:
-        scores = Scores(store)
-        for empty, half in decoded.pages:
-            page = decoded.pages[empty, half]
-            for place in {0, len(page) - 1, rng.randrange(len(page))}:
-                if page[place] != UNREACHED:
-                    position = Position(FOUR, *position_at(store.game, empty, half, place))
-                    assert scores.score(position) == page[place], position
-        for _ in range(40):
-            position = Position(FOUR)
-            while not position.over:
-                assert scores.score(position) == decoded.score(cells_of(position.x), cells_of(position.o)), position
-                position = position.play(rng.choice(position.legal))
 
 
 def test_a_store_opened_twice_in_one_process_closes_independently(store3: Path) -> None:
