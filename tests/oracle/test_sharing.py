@@ -49,6 +49,12 @@ def answers(oracle: Oracle, positions: list[Position]) -> list[object]:
     ]
 
 
+def answers_alone(path: Path, positions: list[Position]) -> list[object]:
+    """The same, of an oracle that nobody shares."""
+    with Oracle(FOUR, path) as alone:
+        return answers(alone, positions)
+
+
 def answers_of_threads(oracle: Oracle, positions: list[Position]) -> list[list[object]]:
     """What each of some threads is told about all the positions, which each asks in an order of its own."""
 
@@ -70,8 +76,7 @@ def test_threads_are_told_what_one_is_told_however_little_is_kept(
         monkeypatch.setattr("solver.index.places._KEPT", 50)
         monkeypatch.setattr("oracle.oracle._KEPT", 50)
     positions = boards(80 if little else 200)
-    with Oracle(FOUR, store4) as alone:
-        expected = answers(alone, positions)
+    expected = answers_alone(store4, positions)
     with Oracle(FOUR, store4) as shared:
         assert answers_of_threads(shared, positions) == [expected] * THREADS
 
@@ -108,14 +113,12 @@ def test_a_forked_process_may_close_what_its_parent_goes_on_using(
     store4: Path, forked: Callable[..., tuple[int, str]]
 ) -> None:
     positions = boards(50)
-    with Oracle(FOUR, store4) as alone:
-        expected = answers(alone, positions)
+    expected = answers_alone(store4, positions)
     with Oracle(FOUR, store4) as oracle:
 
         def reopened() -> str:
             oracle.close()
-            with Oracle(FOUR, store4) as own:
-                return str(answers(own, positions) == expected)
+            return str(answers_alone(store4, positions) == expected)
 
         assert forked(reopened) == (0, "True")
         assert answers(oracle, positions) == expected
@@ -134,8 +137,7 @@ def _fork_and_compare(oracle: Oracle, path: Path, positions: list[Position]) -> 
     if not child:
         same = False
         try:
-            with Oracle(FOUR, path) as own:
-                same = answers(oracle, positions) == answers(own, positions)
+            same = answers(oracle, positions) == answers_alone(path, positions)
         finally:
             os._exit(0 if same else 1)
     return child
@@ -182,8 +184,7 @@ def test_threads_whose_oracle_is_closed_are_answered_or_told_so(
     store4: Path, forked: Callable[..., tuple[int, str]]
 ) -> None:
     positions = boards(100)
-    with Oracle(FOUR, store4) as alone:
-        expected = dict(zip(positions, answers(alone, positions), strict=True))
+    expected = dict(zip(positions, answers_alone(store4, positions), strict=True))
 
     def wrong() -> list[str]:
         return [said for seed in range(3) for said in _wrong_while_closing(Oracle(FOUR, store4), expected, seed)]
