@@ -467,28 +467,23 @@ def test_over_tls_a_build_is_the_same_and_without_the_certificate_nobody_answers
     import dask
     from distributed import LocalCluster, Security
 
-    def security(name: str) -> dict[str, Any]:
-        """Make an authority with a key of its own, and return what dask's settings are for it."""
-        key, certificate = (str(tmp_path / f"{name}.{suffix}") for suffix in ("key", "pem"))
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
-             "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{HOST}"],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        tls = "distributed.comm.tls"
-        files = {f"{tls}.{role}": {"cert": certificate, "key": key} for role in ("scheduler", "worker", "client")}
-        return {f"{tls}.ca-file": certificate} | files
-
-    ours, others = security("ours"), security("others")
+    key, certificate = str(tmp_path / "ours.key"), str(tmp_path / "ours.pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
+         "-days", "2", "-subj", "/CN=ours", "-addext", f"subjectAltName=IP:{HOST}"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    files = {"cert": certificate, "key": key}
+    ours: dict[str, Any] = {f"distributed.comm.tls.{role}": files for role in ("scheduler", "worker", "client")}
+    ours["distributed.comm.tls.ca-file"] = certificate
     build_store(SMALL, tmp_path / "right")
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tls://", "host": HOST}
     monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 0.5)
     with dask.config.set(ours):
         found = LocalCluster(dashboard_address=":0", security=Security(), **options)
     with found:
-        for settings in ({}, others):
-            with dask.config.set(settings), pytest.raises(ScratchError, match="certificates"):
-                DaskCrew(found.scheduler_address)
+        with pytest.raises(ScratchError, match="certificates"):
+            DaskCrew(found.scheduler_address)
         monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 10.0)
         with dask.config.set(ours):
             build_store(SMALL, tmp_path / "s", crew=partial(DaskCrew, found.scheduler_address))
