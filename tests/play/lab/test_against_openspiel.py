@@ -1,5 +1,6 @@
 """Values against those of OpenSpiel, which shares no code with ours."""
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,14 @@ from play.lab.policies import Policy, Rows
 from play.lab.q import QLearner
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("home")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _import_open_spiel() -> None:
+    """Import OpenSpiel, whose logging later closes the standard error that it was imported with, if that is pytest's."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "stderr", sys.__stderr__)
+        import open_spiel.python.policy  # noqa: F401
 
 
 def in_open_spiel(game: Any, policy: Policy) -> Any:
