@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("home")]
 
 @pytest.fixture(scope="module", autouse=True)
 def _import_open_spiel() -> None:
-    """Import OpenSpiel, whose logging later closes the standard error that it was imported with, if that is pytest's."""
+    """Import OpenSpiel, whose logging would later close the standard error of pytest if it were imported with that."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "stderr", sys.__stderr__)
         import open_spiel.python.policy  # noqa: F401

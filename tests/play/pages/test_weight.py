@@ -203,4 +203,4 @@ def test_frames_are_on_time_while_15x15_is_played(seat: Visit, visit: Visit) -> 
         play(page, names(page)[number * 28 % 225].split(",")[0])
     late, otherwise = (statistics.quantiles(each.evaluate("late"), n=20)[-1] for each in (page, idle))
     print(f"frames: p95 {late:.1f} ms, and {otherwise:.1f} ms on an empty page")
-    assert late <= max(20, otherwise)
+    assert late <= otherwise + 17  # one frame at 60 Hz
