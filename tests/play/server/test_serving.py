@@ -169,26 +169,29 @@ def connected(port: int, path: str) -> socket.socket:
 
 
 @pytest.mark.parametrize(("number", "line"), [(signal.SIGINT, "Interrupted."), (signal.SIGTERM, "Terminated.")])
+@pytest.mark.parametrize("searching", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_signal_ends_it_with_one_line_whoever_asks_or_follows_and_all_matches_come_back(
-    number: signal.Signals, line: str, start_process: StartProcess, tmp_path: Path
+    searching: bool, number: signal.Signals, line: str, start_process: StartProcess, tmp_path: Path
 ) -> None:
     process = start_process("--time", "300")
     port = port_of(process)
-    match = asyncio.run(asked(port, "POST", "/api/matches", {"game": "6,7,4", "players": {"O": "search"}})).json
+    players = {"O": "search"} if searching else {}
+    match = asyncio.run(asked(port, "POST", "/api/matches", {"game": "6,7,4", "players": players})).json
     here, move = f"/api/matches/{match['id']}", {"version": 0, "id": "mine", "move": "d3"}
-    made = asyncio.run(asked(port, "POST", f"{here}/moves", move, match["tokens"]["X"]))  # and O searches
-    searching, idle = connected(port, "/api/position?game=9,9,5&board=81"), connected(port, ONE)
+    made = asyncio.run(asked(port, "POST", f"{here}/moves", move, match["tokens"]["X"]))  # and O may search
+    asking = [connected(port, "/api/position?game=9,9,5&board=81")] if searching else []
+    idle = connected(port, ONE)
     following = [connected(port, f"{here}/events") for _ in range(10)]
     for connection in (idle, *following):
-        assert connection.recv(15) == b"HTTP/1.1 200 OK"  # by now it searches, too
+        assert connection.recv(15) == b"HTTP/1.1 200 OK"  # by now it may search, too
     process.send_signal(number)
     assert process.communicate(timeout=60) == ("", f"{line}\n"), "it does not wait for a search"
     assert process.returncode == 128 + number
-    assert searching.recv(15) == b"HTTP/1.1 503 Se"
+    assert all(connection.recv(15) == b"HTTP/1.1 503 Se" for connection in asking)
     for connection in following:
         while connection.recv(65536):
             pass
-    for connection in (searching, idle, *following):
+    for connection in (*asking, idle, *following):
         connection.close()
     with InProcess(tmp_path / "state", live=True) as back:
         assert back.get(here).json["events"][0]["time"] == made.json["time"]
