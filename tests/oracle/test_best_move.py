@@ -100,13 +100,13 @@ def test_the_move_in_every_3x3_position_leaves_fewest_safe_replies(name: str, st
 
 def test_the_move_in_a_4x4_position_leaves_fewest_safe_replies(store4: Path) -> None:
     with Oracle(FOUR, store4) as oracle:
-        for position in open_boards(random.Random(7), 80):
+        for position in open_boards(random.Random(7), 50):
             assert_made_by_the_rule(oracle, position, oracle.score, GROUP4)
 
 
 def test_a_turned_board_gets_the_turned_move(store4: Path) -> None:
     with Oracle(FOUR, store4) as oracle:
-        for position in open_boards(random.Random(32), 150):
+        for position in open_boards(random.Random(32), 100):
             cell = FOUR.cell(oracle.best_move(position).move)
             reached = {turned(position, g): set[int]() for g in GROUP4}
             for g in GROUP4:

@@ -43,7 +43,7 @@ def test_every_3x3_position_is_answered_as_from_the_store(name: str, store_of: C
         assert_same(patient(name), store, positions)
 
 
-@pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere"])
+@pytest.mark.parametrize("name", ["3,4,3", pytest.param("3,4,3,misere", marks=pytest.mark.slow)])
 def test_3x4_positions_are_answered_as_from_the_store(name: str, store_of: Callable[[str], Path]) -> None:
     rules, rng = naive.Game.named(name), random.Random(34)
     boards = [naive.played(rules, rng.sample(range(12), rng.randint(0, 12))) for _ in range(40)]
@@ -79,7 +79,7 @@ def test_forgetting_changes_no_answer(monkeypatch: pytest.MonkeyPatch, store4: P
     monkeypatch.setattr("solver.search.live._KEPT", 0)
     search, rng = patient("4,4,4"), random.Random(6)
     with Oracle("4,4,4", store4) as store:
-        for _ in range(15):
+        for _ in range(10):
             board = naive.played(naive.Game(4, 4, 4), rng.sample(range(16), rng.randint(8, 16)))
             assert_same(search, store, [Position(search.game, *naive.masks(board))])
 

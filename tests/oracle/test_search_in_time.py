@@ -97,7 +97,7 @@ def assert_claims_are_so(found: Analysis, truth: Analysis) -> None:
 def test_every_score_that_is_claimed_is_so_whenever_time_runs_out(name: str, store_of: Callable[[str], Path]) -> None:
     exact = []
     with Oracle(name, store_of(name)) as store:
-        for position in open_positions(name, 10, least=2):
+        for position in open_positions(name, 7, least=2):
             truth = store.analysis(position)
             for looks in LOOKS:
                 found = hurried(name, looks).analysis(position)

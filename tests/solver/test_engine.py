@@ -87,7 +87,7 @@ def test_counts_and_key_after_any_moves_are_those_of_a_fresh_look_and_undo_resto
 @pytest.mark.parametrize("game", small(), ids=lambda game: game.name)
 def test_what_the_engine_calls_won_at_a_glance_is_won_and_in_no_more_plies(game: Game) -> None:
     rng, engine, naive, seen = random.Random(game.name), Engine(game, table_bits=8), naive_of(game), 0
-    for _ in range(120):
+    for _ in range(90):
         x, o = random_position(game, rng, rng.randrange(fewest(game), game.cells))
         if x | o == game.full:
             continue
