@@ -29,13 +29,6 @@ SECONDS = 30
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the tests with a browser to one worker, so that one browser and one server do for all."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent) and "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("pages"))
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Function) -> None:
     """Skip where there is no browser; skipped here, and not by a fixture, all tests share one line of the summary."""
