@@ -87,7 +87,7 @@ def test_nothing_is_drawn_outside_the_area(game: BoardGame[Any], room: Room, dat
 
 
 @FEW
-@given(games, st.tuples(st.integers(8, 70), st.integers(26, 220)), st.data())
+@given(games, st.tuples(st.integers(8, 40), st.integers(26, 110)), st.data())
 def test_the_cursor_is_seen_and_can_be_clicked(game: BoardGame[Any], room: Room, data: st.DataObject) -> None:
     cursor = data.draw(st.integers(0, game.cells - 1))
     canvas = Canvas(*room)
