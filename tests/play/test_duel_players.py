@@ -6,6 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import naive
@@ -18,7 +19,7 @@ from oracle.answers import Move
 from play.arena import Roster, find_game, meet
 from play.cli.main import main
 from play.players import duel as players
-from play.players.duel import LEVELS, PlayoutPlayer, PriorityPlayer, Strength
+from play.players.duel import LEVELS, PlayoutPlayer, PriorityPlayer, SearchPlayer, Strength
 from play.players.machines import _worth
 from play.players.mcts import MctsPlayer
 from play.players.player import Player
@@ -236,6 +237,36 @@ def test_the_best_searching_player_with_a_store_always_keeps_the_best_margin(
                     assert scores[cell] == max(scores.values()), board
                 board = naive.placed(duel, board, cell, naive.turn(board))
         assert roster.stores == {str(store)}
+
+
+@pytest.mark.parametrize("known", [5, -5, 0, None])
+@pytest.mark.parametrize("kept", [7, 0, None])
+def test_the_best_searching_player_keeps_a_known_margin_with_half_of_its_nodes_and_else_searches_with_the_rest(
+    known: int | None, kept: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(players, "LEVELS", (*LEVELS[:10], Strength(0.0, 144, 2_001)))
+    did: list[tuple[Any, ...]] = []
+
+    def keep(*asked: Any) -> int | None:
+        did.append(("keep", *asked))
+        return kept
+
+    def solved(player: SearchPlayer, position: Any, nodes: int, seed: int) -> list[int]:
+        did.append(("solve", position.x, position.o, nodes, seed))
+        return [8]
+
+    monkeypatch.setattr(SearchPlayer, "_solved", solved)
+    live: Any = SimpleNamespace(load=lambda: None, keep=keep)
+    book: Any = SimpleNamespace(
+        traps=SimpleNamespace(best=lambda position, replies: []), scores=SimpleNamespace(of=lambda position: known)
+    )
+    found = state(naive.Duel(3, 3), "R...G....")
+    made = SearchPlayer(live, 10, 3, book).choose(found)
+    x, o, seed = found.position.x, found.position.o, did[0][-1]
+    keeping = [] if known is None else [("keep", x, o, known, 1_000, seed)]
+    goes_on = known is None or kept is None
+    assert did == keeping + [("solve", x, o, 2_001 if known is None else 1_001, seed)] * goes_on
+    assert made == (8 if goes_on else kept)
 
 
 def test_the_best_searching_player_without_a_store_solves_a_small_board(roster_of: Callable[[str], Roster]) -> None:

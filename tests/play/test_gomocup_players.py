@@ -190,6 +190,17 @@ def test_a_program_that_has_ended_already_answers_nothing_and_can_be_ended() -> 
 
 
 @pytest.mark.usefixtures("processes")
+def test_what_a_program_says_when_it_is_told_to_end_is_read_until_it_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("play.gomocup.process._FAREWELL", 60.0)
+    talks = 'read told; head -c 1000000 /dev/zero; echo "$told" > "$0"'  # more than fits into a pipe
+    process = BrainProcess(["sh", "-c", talks, str(tmp_path / "ended")])
+    process.end()
+    assert (tmp_path / "ended").read_text() == "END\n"
+
+
+@pytest.mark.usefixtures("processes")
 def test_after_an_error_a_program_is_started_again_and_told_everything(tmp_path: Path) -> None:
     player = player_of("dies", tmp_path / "log")
     for _ in range(2):

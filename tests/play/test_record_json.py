@@ -115,6 +115,10 @@ def test_json_with_another_value_anywhere_reads_or_is_refused_in_one_line(record
         ('{"game": "3,3,3", "events": [], "tags": {"X ": "a"}}', "'X ': 'a' is not a tag"),
         ('{"game": "3,3,3", "events": [], "tags": {"X": "a\\nb"}}', "'X': .* is not a tag"),
         ('{"game": "3,3,3", "events": [], "tags": {"X": "\\ud800"}}', "UnicodeEncodeError"),
+        ('{"game": "3,3,3", "events": [], "tags": {}, "remarks": ["# one", "two"]}', "'two' is not a remark"),
+        ('{"game": "3,3,3", "events": [], "tags": {}, "remarks": ["# one\\n# two"]}', "'# one.*# two' is not a remark"),
+        ('{"game": "3,3,3", "events": [], "tags": {}, "remarks": ["# one "]}', "'# one ' is not a remark"),
+        ('{"game": "3,3,3", "events": [], "tags": {}, "remarks": [1]}', "1 is not a remark"),
     ],
 )
 def test_json_that_is_no_record_is_refused_with_the_reason(text: str, message: str) -> None:

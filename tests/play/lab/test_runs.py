@@ -270,6 +270,19 @@ def test_a_state_that_claims_more_than_memory_holds_is_named(copied: Path) -> No
     assert "state.npz' is damaged (" in error_of(Run.open(str(copied)).state)
 
 
+def test_a_state_whose_arrays_are_larger_than_any_run_s_is_named(
+    cut_short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savez_compressed(cut_short / STATE, **arrays(cut_short), more=np.zeros(100_000))
+    with zipfile.ZipFile(cut_short / STATE) as file:
+        size = sum(info.file_size for info in file.infolist())
+    state = Run.open(str(cut_short)).state
+    monkeypatch.setattr("play.lab.runs._LARGEST", size)
+    assert state()[0] == 20
+    monkeypatch.setattr("play.lab.runs._LARGEST", size - 1)
+    assert f"state.npz' is damaged (its arrays take more than {size - 1:,} bytes)" in error_of(state)
+
+
 @pytest.mark.parametrize("other", [{"game": "fano"}, {"unmasked": True}, {"player": "ntuple"}])
 def test_a_state_of_another_run_is_named(other: dict[str, Any], copied: Path, train: Any, tmp_path: Path) -> None:
     train(tmp_path / "other", episodes=100, **other)

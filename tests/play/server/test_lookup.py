@@ -1,7 +1,9 @@
 """Look-ups over HTTP: the answers of `ttt4-query --json`, one by one and by batch, and the games and puzzles."""
 
+import io
 import json
 import random
+import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +20,10 @@ from web import Answer
 
 from oracle import Oracle
 from oracle.cli.main import main as look_up
+from oracle.oracle import SearchingLive
+from play.players.roster import Roster
 from play.puzzles import make_puzzle
+from play.server import worker
 from play.server.desk import LARGEST_BOARD, Desk
 from solver.cli.main import main as solve
 from solver.games.board_text import parse
@@ -230,6 +235,58 @@ def test_when_too_many_searches_wait_the_next_one_is_told_when_to_come_back(serv
     server.searching.set()
     assert {server.run(each).status for each in asking} == {200}
     assert asked(server, "9", "3,3,3").status == 200
+
+
+def test_of_games_without_a_store_only_the_last_few_are_kept_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("play.server.desk._ROSTERS", 2)
+    desk, closed = Desk(live=True), []
+    monkeypatch.setattr(Roster, "__exit__", lambda roster: closed.append(roster.rules.name))
+    first, second, third = (desk.roster(desk.rules(name)) for name in ("2,3,3", "3,3,3", "2,2,2"))
+    assert closed == ["2,3,3"]
+    assert [desk.roster(desk.rules(name)) for name in ("3,3,3", "2,2,2")] == [second, third]
+    assert closed == ["2,3,3"]
+    assert desk.roster(desk.rules("2,3,3")) is not first
+    assert closed == ["2,3,3", "3,3,3"]
+    desk.close()
+    assert closed[2:] == ["2,2,2", "2,3,3"]
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("live", [True, False])
+def test_the_worker_answers_each_line_before_it_reads_the_next_one_and_warns_of_no_search(
+    live: bool, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    questions = {
+        '["symmetries", "3,3,3"]': "+8",
+        '["choice", "3,3,3", "XX./OO./...", "oracle", "1"]': '+"c1"',
+        '["choice", "3,3,3", "X", "oracle", "1"]': '-[400, "bad-board", "',
+        '["position", "2,2,2", "9"]': '-[400, "bad-board", "',
+        '["position", "2,2,2", "X./.."]': '+{"game": "2,2,2", "board": "X./..", ',
+    }
+    written, settings = io.BytesIO(), []
+
+    def answers() -> list[str]:
+        return written.getvalue().decode().splitlines()
+
+    def asking() -> Iterator[str]:
+        for number, question in enumerate(questions):
+            assert len(answers()) == number
+            yield f"{question}\n"
+
+    def desk(store: str | None, **others: Any) -> Desk:
+        settings.append((store, others))
+        warnings.warn("searching", SearchingLive, stacklevel=1)
+        return Desk(None, **others)
+
+    monkeypatch.setattr(worker, "Desk", desk)
+    monkeypatch.setattr("sys.argv", ["-c", json.dumps(["none.ttt4", live, 60.0])])
+    monkeypatch.setattr("sys.stdin", asking())
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written))
+    worker.work()
+    assert settings == [("none.ttt4", {"live": live, "seconds": 60.0})]
+    assert not recwarn
+    for answer, begins in zip(answers(), questions.values(), strict=True):
+        assert answer.startswith(begins)
 
 
 def test_live_searches_though_there_is_a_store(serve: Callable[..., InProcess], store4: Path) -> None:

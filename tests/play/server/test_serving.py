@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import random
 import re
@@ -128,6 +129,21 @@ def test_when_it_runs_it_opens_its_address_and_lets_the_server_have_its_socket(m
     listening: Any = "socket"
     serving.run("app", listening, ready=lambda: happened.append("ready"), open_at="http://here")
     assert happened == ["files", 0.3, "http://here", "ready", ["socket"]]
+
+
+def test_that_an_ending_server_waits_for_no_search_is_not_logged_but_errors_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = logging.getLogger("uvicorn.error")
+    monkeypatch.setattr(log, "filters", [])
+    serving.server_of(None)
+    logged: list[str] = []
+    handler: Any = SimpleNamespace(level=logging.ERROR, handle=lambda record: logged.append(record.getMessage()))
+    monkeypatch.setattr(log, "handlers", [handler])
+    monkeypatch.setattr(log, "propagate", False)
+    log.error("Cancel %s running task(s), timeout graceful shutdown exceeded", 2)  # as uvicorn says it
+    log.error("Exception in ASGI application: %s", "Cancel ")
+    assert logged == ["Exception in ASGI application: Cancel "]
 
 
 # As a process
