@@ -21,6 +21,7 @@ from solver.proof.build import build_store
 from solver.proof.verify import verify_store
 from solver.store.record import with_checksum
 from solver.store.scores import Scores
+from solver.store.sealed import Damaged, SealedFile
 from solver.store.store import MANIFEST_KEY, Store
 from solver.store.writer import StoreWriter
 
@@ -55,8 +56,8 @@ def pages_of(whole: bytes, kind: int) -> list[int]:
     return [at for at in range(2 * PAGE, end, PAGE) if struct.unpack_from("<H", whole, at + 10)[0] == kind]
 
 
-def broken_trees(whole: bytes) -> Iterator[Case]:
-    """Trees whose pointers, lengths and flags lead astray, in branches and in leaves."""
+def tree_changes(whole: bytes) -> dict[str, tuple[int, str, int]]:
+    """Pointers, lengths and flags that lead astray, in branches and in leaves: where, in which form, and which."""
     (branch, *_), leaves, large = pages_of(whole, 1), pages_of(whole, 2), pages_of(whole, 4)
     pages = {"branch": branch, "leaf": leaves[0], "last leaf": leaves[-1], "large value": large[0]}
     changes: dict[str, tuple[int, str, int]] = {}
@@ -74,11 +75,20 @@ def broken_trees(whole: bytes) -> Iterator[Case]:
             changes |= {f"{name} {what} {number}": (page + at, form, number) for number in numbers}
         for what, (at, form, numbers) in IN_NODE.items() if name != "large value" else ():
             changes |= {f"{name} {what} {number}": (start(page, 0) + at, form, number) for number in numbers}
-    for name, (at, form, number) in changes.items():
-        file = bytearray(whole)
-        struct.pack_into(form, file, at, number)
-        yield name, sealed(bytes(file), PAGE)
-    rng = random.Random(3)
+    return changes
+
+
+def changed(whole: bytes, at: int, form: str, number: int) -> bytes:
+    file = bytearray(whole)
+    struct.pack_into(form, file, at, number)
+    return sealed(bytes(file), PAGE)
+
+
+def broken_trees(whole: bytes) -> Iterator[Case]:
+    """Trees with one of these changes, and trees with noise."""
+    for name, change in tree_changes(whole).items():
+        yield name, changed(whole, *change)
+    branch, leaves, rng = pages_of(whole, 1)[0], pages_of(whole, 2), random.Random(3)
     for number in range(20):
         file = bytearray(whole)
         for page in rng.choices([branch, *leaves], k=3):
@@ -196,6 +206,78 @@ def test_a_crafted_store_is_read_or_refused(
     path = tmp_path / "s.ttt4"
     assert faults(forked, path, cases[::step], lambda _: outcome(path)) == ""
     assert len(cases) >= {broken_trees: 100, wrong_manifests: 50, wrong_records: 15}[kind]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("root in {newest} is page 1000000", "it has no page 1000000"),
+        ("child 0 is page {branch}", "its tree is too deep"),
+        ("leaf has flags 4", "one of its pages has no list of nodes"),
+        ("leaf ends its list at 17", "one of its pages has no list of nodes"),
+        ("leaf has node 0 at 10", "one of its nodes lies outside its page"),
+        ("leaf has a key of 65535", "one of its keys is cut short"),
+        ("leaf has a value of 4294967295", "one of its values is cut short"),
+    ],
+)
+def test_what_is_wrong_with_a_tree_is_said(change: str, said: str, good: Path, tmp_path: Path) -> None:
+    whole, path = good.read_bytes(), tmp_path / "s"
+    newest = max((0, PAGE), key=lambda meta: int(struct.unpack_from("<Q", whole, meta + 144)[0]))
+    name = change.format(newest=newest, branch=pages_of(whole, 1)[0] // PAGE)
+    path.write_bytes(changed(whole, *tree_changes(whole)[name]))
+    file = SealedFile(str(path))
+    for read in (lambda: file.at_or_after(b""), lambda: list(file.items())):
+        with pytest.raises(Damaged, match=f"^{said}$"):
+            read()
+
+
+def test_there_is_no_key_after_the_last(good: Path) -> None:
+    file = SealedFile(str(good))
+    last, value = list(file.items())[-1]
+    assert file.at_or_after(last) == (last, value)
+    assert file.at_or_after(last + b"0") is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda whole: whole[:400],
+        lambda whole: whole[:-8] + bytes(8),
+        lambda whole: whole[:-9] + whole[-8:],
+        lambda whole: whole[:-1] + bytes([whole[-1] ^ 1]),
+        lambda whole: whole[:-12] + bytes([whole[-12] ^ 1]) + whole[-11:],
+    ],
+    ids=["less than a page", "no page size", "one byte less", "another sum of sums", "another sum"],
+)
+def test_a_store_with_a_wrong_seal_is_damaged(change: Callable[[bytes], bytes], good: Path, tmp_path: Path) -> None:
+    (tmp_path / "s").write_bytes(change(good.read_bytes()))
+    with pytest.raises(StoreDamaged, match="the file is cut short, or its seal is broken"):
+        Store(tmp_path / "s")
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ([(b"\1abcd", b"")], "it has no manifest, or one that is too long"),
+        ([(b"manifesto", b"{}")], "it has no manifest, or one that is too long"),
+        ([(MANIFEST_KEY, b" " * (1 << 20))], "it has no manifest, or one that is too long"),
+        ([(b"\1abc", b""), (MANIFEST_KEY, None)], "it has a record with the key 01616263"),
+        ([(b"\1abcd", b"abc"), (MANIFEST_KEY, None)], "record 0161626364: Error -3 "),
+        ([(b"\1abcd", zlib.compress(b"abc")), (MANIFEST_KEY, None)], "record 0161626364 has a wrong length"),
+    ],
+)
+def test_what_is_wrong_with_an_entry_is_said(
+    entries: list[tuple[bytes, bytes | None]], said: str, store3: Path, tmp_path: Path
+) -> None:
+    """None stands for a manifest that is right."""
+    with Store(store3) as store, StoreWriter(tmp_path / "s") as writer:
+        for key, value in entries:
+            writer.put(key, with_checksum(key, store.manifest.to_json() if value is None else value))
+        writer._transaction.commit()
+        writer._environment.close()
+        (tmp_path / "made").write_bytes(sealed(writer.new.read_bytes(), PAGE))
+    with pytest.raises(StoreDamaged, match=said), Store(tmp_path / "made") as store:
+        list(store.pages())
 
 
 def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import stand_in
 from kinds import BOOK, BOOK_GAME
@@ -43,7 +44,8 @@ from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
 from solver.proof.plan import Holder
 from solver.proof.progress import Progress
-from solver.scratch.folder import LocalFolder
+from solver.proof.proof import StoredPages, Summary, Task
+from solver.scratch.folder import LocalFolder, MemoryFolder
 from solver.scratch.journal import Journal, _locked
 from solver.scratch.tasks import TaskFiles
 from solver.sweep.layers import Filled, Layer
@@ -745,6 +747,20 @@ def test_a_task_of_which_is_kept_what_no_build_writes_is_to_be_done_again(
         assert journal.begun
     assert done_in(tmp_path / "s.partial") == set(tasks[:6]) - {(4, 2)}
     assert not list((tmp_path / "s.partial").glob("04.000002.*"))
+
+
+@pytest.mark.parametrize(("at_once", "parts"), [(1, [1024, 1024, 452]), (8193, [2048, 452]), (10**6, [2500])])
+def test_pages_that_were_kept_are_unpacked_a_few_records_at_once(
+    at_once: int, parts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solver.scratch.tasks._AT_ONCE", at_once)
+    files, task = TaskFiles(MemoryFolder(), THREE, bytes(4)), Task(4, 0, None)
+    pages = StoredPages(7, np.arange(5, 2505), np.arange(2500 * 8).reshape(2500, 8).astype(np.int8))
+    files.keep(task, Summary(), iter([pages]))
+    found = list(files.unpacked(task))
+    assert [len(numbers) for numbers, _ in found] == [len(scores) for _, scores in found] == parts
+    assert [number for numbers, _ in found for number in numbers] == pages.numbers.tolist()
+    assert np.array_equal(np.concatenate([scores for _, scores in found]), pages.scores)
 
 
 @pytest.mark.parametrize("what", ["no task", "another task", "fewer records"])

@@ -246,6 +246,17 @@ def test_a_manifest_may_name_a_board_of_32_cells_and_none_of_33(store3: Path) ->
         Manifest.from_json(large)
 
 
+@pytest.mark.parametrize("wrong", [{"name": 7}, {"name": "x" * 81}, {"name": None}, {"misere": 1}, {"misere": None}])
+def test_a_manifest_without_a_name_or_rules_of_its_game_is_refused(wrong: dict[str, Any], store3: Path) -> None:
+    with Store(store3) as store:
+        fields = json.loads(store.manifest.to_json())
+    fields["game"]["name"] = "x" * 80
+    assert Manifest.from_json(json.dumps(fields).encode()).game.name == "x" * 80
+    fields["game"] |= wrong
+    with pytest.raises(ValueError, match=r"^its game has no name$"):
+        Manifest.from_json(json.dumps(fields).encode())
+
+
 def test_a_position_of_another_game_is_not_answered(store4: Path) -> None:
     with Store(store4) as store, pytest.raises(StoreMismatch, match="'4,4,3'"):
         Scores(store).score(Position(grid(4, 4, 3)))

@@ -169,6 +169,31 @@ def test_a_digest_that_is_not_the_published_one_stops_a_build(
         assert (tmp_path / digest[:4]).exists() == (digest == right)
 
 
+def test_digests_are_read_from_the_first_folder_that_has_them_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from solver.store import digests as published
+
+    texts = [
+        None,
+        b"digests = 7",
+        b"digests = [",
+        b"\xff",
+        b"[other]",
+        b'digests."3,3,3" = "a"',
+        b'digests."3,3,3" = "b"',
+    ]
+    folders = [str(tmp_path / str(number)) for number in range(len(texts))]
+    for folder, text in zip(folders, texts, strict=True):
+        Path(folder).mkdir()
+        if text is not None:
+            Path(folder, "digests.toml").write_bytes(text)
+    monkeypatch.setattr(published, "_digests", published._digests.__wrapped__)
+    for some, digest in ((folders, "a"), (folders[::-1], "b"), (folders[:5], None)):
+        monkeypatch.setattr(published, "shared_folders", lambda some=some: some)
+        assert published.published_digest(parse_game("3,3,3")) == digest
+
+
 @pytest.mark.parametrize("cells", [range(10), pytest.param(range(10, 17), marks=pytest.mark.slow)])
 def test_every_published_digest_of_a_small_game_is_that_of_a_build_here(
     cells: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
