@@ -1,5 +1,6 @@
 """The commands: exit codes, one-line errors, what goes to which stream, and what verify finds."""
 
+import io
 import json
 import re
 from collections.abc import Callable
@@ -9,13 +10,18 @@ from typing import Any
 
 import click
 import pytest
+from commands import Output
 from stores import rewritten
 
 import oracle.cli.main
 import solver.cli.main
+from solver.cli.progress_line import ProgressLine
+from solver.errors import StoreDamaged
 from solver.games.lines import grid
 from solver.index.places import Half, page_size
 from solver.proof.plan import Holder, Plan
+from solver.proof.progress import Progress
+from solver.proof.verify import verify_store
 from solver.scratch.folder import LocalFolder
 from solver.scratch.tasks import TaskFiles
 from solver.store.manifest import Manifest, Ply
@@ -142,6 +148,59 @@ def test_a_build_that_writes_to_no_terminal_writes_no_carriage_returns_or_escape
     assert not re.search(r"[\r\x1b\x08]", ran.out + ran.err)
     assert ran.err.splitlines() == ["compiling...", "solving...", "writing..."]
     assert "5,478 reachable, 765 canonical" in ran.out
+
+
+@pytest.fixture
+def say(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Start a line on a terminal or elsewhere; then show progress at a time, or clear the line: what is written."""
+
+    def starting(*, terminal: bool) -> Callable[[float, Progress | None], str]:
+        memory, time = io.BytesIO(), [0.0]
+        monkeypatch.setattr("sys.stderr", Output(memory, terminal=terminal))
+        monkeypatch.setattr("solver.cli.progress_line.monotonic", lambda: 1000 + time[0])
+        line = ProgressLine()
+
+        def showing(now: float, progress: Progress | None) -> str:
+            time[0], before = now, len(memory.getvalue())
+            line(progress) if progress else line.clear()
+            return memory.getvalue()[before:].decode()
+
+        return showing
+
+    return starting
+
+
+HALF = "solving [##########          ]  50%  ply  3  40/s  12 s left"
+
+
+def test_on_a_terminal_one_line_is_drawn_over_the_last_and_erased_before_a_note(say: Callable[..., Any]) -> None:
+    on = say(terminal=True)
+    assert on(0, None) == ""
+    assert on(0, Progress("solving", 3, 100, 1000)) == "\rsolving [##                  ]  10%  ply  3  0/s"
+    assert on(0.09, Progress("solving", 3, 200, 1000)) == ""
+    assert on(10, Progress("solving", 3, 500, 1000)) == f"\r{HALF}"
+    assert on(10.09, Progress("solving", 3, 500, 1000)) == ""
+    assert on(10.09, Progress("writing", detail="to disk")) == "\r" + "writing... to disk".ljust(len(HALF))
+    assert on(10.1, None) == "\r" + " " * 20 + "\r", "what a terminal shows of Ctrl-C is erased, too"
+    assert on(10.1, None) == ""
+    assert on(10.1, Progress("writing", note="damaged")) == "damaged\n"
+    assert on(11, Progress("writing")) == "\rwriting..."
+    assert on(11.05, Progress("writing", note="again")) == "\r" + " " * 12 + "\ragain\n"
+
+
+def test_elsewhere_each_phase_has_a_line_and_then_one_a_minute(say: Callable[..., Any]) -> None:
+    to = say(terminal=False)
+    assert to(70, Progress("solving", 3, 100, 5000)) == "solving...\n"
+    assert to(129.9, Progress("solving", 3, 900, 5000)) == ""
+    assert to(130, Progress("solving", 3, 2500, 5000)) == f"{HALF.replace('12 s', '62 s')}\n"
+    assert to(189.9, Progress("solving", 3, 2600, 5000, note="damaged")) == "damaged\n"
+    assert to(189.9, Progress("writing")) == "writing...\n"
+    assert to(249.8, Progress("writing")) == ""
+    assert to(249.9, Progress("writing")) == "writing...\n"
+    assert to(250, None) == ""
+    assert to(310, Progress("writing", 4, 1, 4, detail="7 left")) == (
+        "writing [#####               ]  25%  ply  4  7 left  0/s  6 min left\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -273,6 +332,25 @@ def test_verify_finds_a_record_under_another_key(tmp_path: Path, store4: Path, r
             writer.put(first, with_checksum(first, value[4:]))
         writer.finish(store.manifest)
     assert one_line(run(SOLVE, "verify", "--store", tmp_path / "s", "--sample", "0"), 4)
+
+
+@pytest.mark.parametrize("wrong", ["another page first", "one page more"])
+def test_verify_finds_a_record_of_other_pages(wrong: str, tmp_path: Path, store3: Path) -> None:
+    with Store(store3) as store, StoreWriter(tmp_path / "s") as writer:
+        records = list(store.records())
+        last = max(key for key, _ in records if key[0] == 5)
+        for key, value in records:
+            held = list(unpack(key, value, page_size(store.game, key[0])))
+            numbers, pages = [number for number, _ in held], [bytes(page) for _, page in held]
+            if key == last and wrong == "another page first":
+                numbers[0] = Half(numbers[0] - 1)
+            elif key == last:
+                numbers, pages = [*numbers, Half(0x1FF)], [*pages, pages[-1]]
+            record = pack(key[0], numbers, b"".join(pages))
+            writer.put(record.key, record.value)
+        writer.finish(store.manifest)
+    with pytest.raises(StoreDamaged, match=r"the record of page 0x[0-9a-f]+ with [0-9] cells empty has wrong pages"):
+        verify_store(tmp_path / "s", THREE, jobs=1, sample=0)
 
 
 @pytest.mark.parametrize("empty", [0, 8, 10, 60])

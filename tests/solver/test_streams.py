@@ -136,6 +136,23 @@ def test_a_pipe_that_breaks_inside_the_program_is_not_taken_for_a_reader_who_lef
     assert (ran.code, ran.err) == (1, "Error: system error: Broken pipe\n")
 
 
+def test_a_command_whose_reader_left_ends_well_and_what_it_still_writes_is_lost(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w") as left, monkeypatch.context() as patched:
+        patched.setattr("solver.proof.build.build_store", broken)
+        patched.setattr("solver.cli.console.reader_left", lambda: True)
+        patched.setattr("sys.stdout", left)
+        ran = run(main, "build", "--game", "3,3,3", "--store", "/tmp/never")
+        assert (ran.code, ran.err) == (0, "")
+        assert os.write(writing, b"more") == 4
+
+
 def test_a_full_terminal_that_does_not_wait_holds_nothing_up(forked: Callable[..., tuple[int, str]]) -> None:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
