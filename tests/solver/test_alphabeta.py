@@ -154,6 +154,28 @@ def test_a_search_given_up_leaves_nothing_wrong_in_the_table() -> None:
         assert solver.score(Position(solver.game, *naive.masks(board))) == naive.score(rules, board)
 
 
+def test_the_plain_search_forgets_when_it_remembers_too_much_and_finds_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Sized(dict[int, tuple[int, int, int]]):
+        largest = 0
+
+        def __setitem__(self, key: int, value: tuple[int, int, int]) -> None:
+            super().__setitem__(key, value)
+            self.largest = max(self.largest, len(self))
+
+    monkeypatch.setattr("solver.search.live._NODES_A_LOOK_AT_THE_CLOCK", 1)
+    game, largest = parse_game("3,3,3"), []
+    for kept in (1000, 20):
+        monkeypatch.setattr("solver.search.live._KEPT", kept)
+        search = Search(game, symmetries(game), 1e9)
+        search.known = Sized()
+        assert search.score(Position(game)) == 0
+        largest.append(search.known.largest)
+    assert largest[0] > 60
+    assert 20 < largest[1] <= 20 + game.cells
+
+
 def test_a_search_beside_another_shares_its_table_and_counts_for_itself() -> None:
     first = solver_of("4,4,4")
     beside = first.beside()

@@ -1,7 +1,7 @@
 """Defences: what a walk accepts is held by minimax, whoever gave the answers; and the search finds those it should."""
 
 from collections.abc import Callable
-from itertools import combinations, product
+from itertools import combinations, count, product
 from random import Random
 from time import monotonic
 
@@ -12,6 +12,7 @@ from solver.certificates.breaker import Breaker, find_defence, searches
 from solver.certificates.holding import BARE, NOT_BARE, Bare, Whole, stripped, undominated, usual_answer, walk
 from solver.certificates.pairing import matched_pairs
 from solver.certificates.refusals import CheckTooLong, Refuted
+from solver.errors import NotSettled
 from solver.games.board import cells_of
 from solver.games.lines import Game, grid
 from solver.index.symmetry import Symmetry, symmetries
@@ -234,6 +235,18 @@ def test_a_walk_gives_up_after_so_many_positions() -> None:
     game = grid(4, 5, 4)
     with pytest.raises(CheckTooLong):
         walk(game, Whole(0, 0), symmetries(game), told([]), most=3)
+
+
+def test_a_search_for_a_defence_ends_at_its_deadline_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at the clock, after so many nodes, takes a second."""
+    game, ticks = grid(5, 5, 4), count()
+    monkeypatch.setattr("solver.certificates.breaker._NODES_AT_ONCE", 50)
+    monkeypatch.setattr("solver.certificates.breaker.monotonic", ticks.__next__)
+    with pytest.raises(NotSettled, match=r"^5,5,4 was not settled in time$"):
+        Breaker(game, symmetries(game), 3).holds(Whole(0, 0))
+    assert next(ticks) == 5, "at the deadline there is still time"
+    assert Breaker(game, symmetries(game), 10**9).holds(Whole(0, 0))
+    assert next(ticks) > 20
 
 
 def test_misere_games_and_large_boards_are_not_searched() -> None:

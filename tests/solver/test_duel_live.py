@@ -304,6 +304,35 @@ def test_margins_that_take_more_nodes_than_allowed_are_not_told() -> None:
     assert live(SIX).scores(0, 0, 10**6) == (None, 0), "no compiled code is there"
 
 
+def test_a_move_that_keeps_a_known_margin_is_found_and_the_likeliest_is_tried_first() -> None:
+    duel, likeliest = naive.Duel(3, 3), 0
+    source = compiled(duel)
+    for board in sampled(duel, 20, least_empty=3):
+        (x, o), moves = naive.tiles(board), moves_of(duel, board)
+        best = max(moves.values())
+        source.forget()
+        likely = source._compiled.think(*naive.sides(board, naive.turn(board)), 8, 10**6 // 8 + 1, 1)
+        source.forget()
+        kept = source.keep(x, o, best, 10**6, 1)
+        assert kept is not None
+        assert moves[kept] == best
+        if moves[likely] == best:
+            assert kept == likely
+            likeliest += 1
+        assert source.keep(x, o, best + 2, 10**6, 1) is None, "no move gains more"
+        assert source.keep(x, o, min(moves.values()), 10**6, 1) == likely, "a move that gains more will do"
+    assert likeliest > 0
+
+
+def test_no_move_keeps_a_margin_where_nodes_run_out_or_nothing_is_compiled() -> None:
+    source = compiled(SIX)
+    for nodes in (0, 1, 1000):
+        before = source._compiled.nodes
+        assert source.keep(0, 0, 2, nodes, 1) is None
+        assert source._compiled.nodes - before <= nodes + 100
+    assert live(naive.Duel(2, 2)).keep(0, 0, 0, 10**6, 1) is None
+
+
 def test_a_likely_reply_is_one_that_can_be_made_and_chances_add_up() -> None:
     duel = naive.Duel(2, 5)
     source = compiled(duel)
