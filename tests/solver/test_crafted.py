@@ -264,6 +264,7 @@ def test_a_store_with_a_wrong_seal_is_damaged(change: Callable[[bytes], bytes], 
         ([(b"\1abc", b""), (MANIFEST_KEY, None)], "it has a record with the key 01616263"),
         ([(b"\1abcd", b"abc"), (MANIFEST_KEY, None)], "record 0161626364: Error -3 "),
         ([(b"\1abcd", zlib.compress(b"abc")), (MANIFEST_KEY, None)], "record 0161626364 has a wrong length"),
+        ([(b"\1abcd", zlib.compress(bytes(4 + 5 + 1))), (MANIFEST_KEY, None)], "record 0161626364 has a wrong length"),
     ],
 )
 def test_what_is_wrong_with_an_entry_is_said(
