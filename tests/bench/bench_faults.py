@@ -155,7 +155,7 @@ class Tests:
         if not same:
             return "gone"
         at = min(same, key=lambda at: abs(at - fault.line))
-        tests = sorted(self.of_line[fault.file, at], key=lambda test: self.seconds.get(test, 9.0))
+        tests = sorted(self._tests_of(fault.file, at), key=lambda test: self.seconds.get(test, 9.0))
         original = file.read_bytes()
         with tempfile.NamedTemporaryFile("w", suffix=".json") as chosen:
             json.dump(tests, chosen)
@@ -165,6 +165,14 @@ class Tests:
                 return "noticed" if self._fail(tests, copy, chosen.name) else "missed"
             finally:
                 file.write_bytes(original)
+
+    def _tests_of(self, file: str, line: int) -> set[str]:
+        """Return the tests that execute a line; those of the whole file for a line that runs when it is imported."""
+        functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+        nodes = [node for node in ast.walk(ast.parse((self.tree / file).read_text())) if isinstance(node, functions)]
+        if any(node.body[0].lineno <= line <= (node.end_lineno or 0) for node in nodes):
+            return self.of_line[file, line]
+        return set().union(*(tests for (name, _), tests in self.of_line.items() if name == file))
 
     def _fail(self, tests: list[str], copy: Path, chosen: str) -> bool:
         files = sorted({test.split("::")[0] for test in tests})
