@@ -8,7 +8,6 @@ import json
 import os
 import random
 import signal
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import stand_in
+from clusters import until
 from kinds import BOOK, BOOK_GAME
 from stores import (
     DAMAGES,
@@ -593,29 +593,20 @@ def test_a_large_build_killed_again_and_again_and_damaged_between_ends_the_same(
     rng, path, partial = random.Random(20), tmp_path / "s", tmp_path / "s.partial"
     arguments = ("build", "--game", "4,4,4", "--store")
     assert run(main, *arguments, tmp_path / "whole").code == 0
-    continued = kills = damaged = 0
-    while kills < 4:
+    for kill in range(4):
+        before = done_in(partial)
         building = solve_process(*arguments, path)
-        said = ""
-        while "solving" not in said:
-            assert building.poll() is None, said
-            said += building.stderr.readline()
-        time.sleep(rng.uniform(0.0, 0.8))
+        more = rng.randint(2, 6)
+        until(lambda: len(done_in(partial) - before) >= more)  # noqa: B023
         building.send_signal(signal.SIGKILL)
-        building.communicate()
-        if building.returncode == 0:  # it was quicker: the next one begins anew
-            assert path.read_bytes() == (tmp_path / "whole").read_bytes()
-            path.unlink()
-            continue
-        continued += "resuming" in said
-        kills += 1
-        if kills % 2 and partial.exists() and done_in(partial):
+        _, said = building.communicate()
+        assert building.returncode == -signal.SIGKILL, said
+        assert ("resuming" in said) == (kill > 0)
+        if kill % 2 == 0:
             damage_one(partial, rng.choice(DAMAGES), rng)
-            damaged += 1
     building = solve_process(*arguments, path)
-    assert (building.communicate(), building.returncode)[1] == 0
-    assert continued > 0
-    assert damaged > 0
+    _, said = building.communicate()
+    assert (building.returncode, "resuming" in said) == (0, True)
     assert path.read_bytes() == (tmp_path / "whole").read_bytes()
     assert sorted(os.listdir(tmp_path)) == ["nowhere", "s", "whole"]
 
