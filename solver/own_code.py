@@ -5,6 +5,8 @@ It is loaded only because a command line or a program names it, never because a 
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -29,11 +31,25 @@ def load_own(name: str) -> Any:
     """Return what MODULE:NAME names; modules in the current folder are found too."""
     module, _, attribute = name.strip().partition(":")
     try:
-        if os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())  # where python -m would look too
-        return getattr(import_module(module), attribute)
+        with _current_folder_first():
+            return getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:  # it is not our code
         raise OwnCodeError(f"cannot load {name!r}: {one_line(error)}") from error
+
+
+@contextmanager
+def _current_folder_first() -> Iterator[None]:
+    """Find modules in the current folder, as `python -m` does; afterwards only those that are nowhere else."""
+    folder = os.getcwd()
+    added = folder not in sys.path
+    if added:
+        sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        if added:
+            sys.path.remove(folder)
+            sys.path.append(folder)
 
 
 def one_line(error: BaseException) -> str:

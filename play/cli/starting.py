@@ -11,6 +11,7 @@ import click
 from play.opening import Opening
 from play.records.text import Record
 from play.terminal.talk import say
+from solver.child import child_command
 from solver.cli.console import CUT_OFF
 from solver.folders import find_store, is_named, store_path
 from solver.games.board_rules import BoardRules
@@ -76,5 +77,6 @@ def _offer_store(rules: BoardRules[Any]) -> None:
     if answer.strip().lower() in ("", "y", "yes"):
         import subprocess  # only now: this is done once
 
-        command = [sys.executable, "-c", "from solver.start import solve; solve()", "build", "--game", game.notation]
-        subprocess.run([*command, "--store", store_path(game)], stdout=subprocess.DEVNULL, check=False)
+        building = "build", "--game", game.notation, "--store", store_path(game)
+        command = child_command("from solver.start import solve; solve()", *building)
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)

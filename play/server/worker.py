@@ -13,6 +13,7 @@ from typing import Any
 from oracle.oracle import SearchingLive
 from play.server.desk import Desk
 from play.server.problems import Problem, as_problem
+from solver.child import child_command
 from solver.errors import Ttt4Error
 
 WAITING = 8
@@ -90,7 +91,7 @@ class Worker:
     async def _ready(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", "from play.server.worker import work; work()", json.dumps(self._settings),
+                *child_command("from play.server.worker import work; work()", json.dumps(self._settings)),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=_LONGEST, start_new_session=True,
             )  # fmt: skip
         return self._process

@@ -6,13 +6,14 @@ do not wait for either.
 
 import fcntl
 import os
-import sys
 import threading
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from time import monotonic
 from typing import Any, ClassVar
 from weakref import WeakSet
+
+from solver.child import child_command
 
 _ALL: "WeakSet[Loader]" = WeakSet()
 """Everything in this process that loads compiled code, so that a forked one can renew it."""
@@ -80,8 +81,7 @@ class Loader(ABC):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not is_cached(self.kernel):
-                command = [sys.executable, "-P", "-c", f"import {self.module}"]
-                quiet = subprocess.DEVNULL
+                command, quiet = child_command(f"import {self.module}"), subprocess.DEVNULL
                 subprocess.Popen(
                     command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True, pass_fds=(lock,)
                 ).wait()

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from contextlib import suppress
 
+from solver.child import child_command
 from solver.kernels.cache import is_cached
 
 
@@ -14,7 +15,7 @@ def compile_kernels() -> None:
     """
     other = None
     if "solver.proof.check" not in sys.modules and not is_cached("search/alphabeta.search"):
-        command = [sys.executable, "-P", "-c", "import solver.proof.check, solver.sweep.tally, solver.sweep.halves"]
+        command = child_command("import solver.proof.check, solver.sweep.tally, solver.sweep.halves")
         quiet = subprocess.DEVNULL
         with suppress(OSError):  # the second process only saves time
             other = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
