@@ -19,6 +19,7 @@ from play.players.player import PlayerError
 from play.players.roster import lines_of
 from play.terminal.talk import say
 from solver.cli.console import command_errors, store_option
+from solver.cli.output import OutputFile, force_option
 from solver.games.rules import Rules
 
 if TYPE_CHECKING:
@@ -170,26 +171,24 @@ def train(
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw into an SVG file instead.")
+@click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw into an SVG file.")
+@force_option
 @click.option("--json", "as_json", is_flag=True, help="All checkpoints, as one JSON object.")
 @command_errors
-def curve(runs: tuple[str, ...], svg: str | None, as_json: bool) -> None:
+def curve(runs: tuple[str, ...], svg: str | None, force: bool, as_json: bool) -> None:
     """Draw how each RUN... has learned: errors by games, by ply and by cell, and what it gives away."""
     from play.lab.curves import as_text
-    from play.lab.runs import Run, RunError
+    from play.lab.runs import Run
     from play.lab.svg import as_svg
-    from solver.files import write_whole
 
+    file = None if svg is None else OutputFile(svg, force)
     opened = [Run.open(folder) for folder in runs]
+    if file is not None:
+        file.write(as_svg(opened).encode())
     if as_json:
         click.echo(json.dumps({run.folder: {"config": run.config, "checkpoints": run.metrics()} for run in opened}))
-    elif svg is not None:
-        drawn = as_svg(opened)
-        try:
-            write_whole(svg, drawn.encode())
-        except OSError as error:
-            raise RunError(f"cannot write {svg!r}: {error.strerror}") from error
-        click.echo(f"{svg}: {len(opened)} {'run' if len(opened) == 1 else 'runs'}")
+    elif file is not None:
+        click.echo(f"{file.path}: {len(opened)} {'run' if len(opened) == 1 else 'runs'}")
     else:
         say(as_text(opened))
 

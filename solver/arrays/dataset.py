@@ -20,7 +20,6 @@ import numpy as np
 from solver.arrays.kernels import ABSENT
 from solver.arrays.positions import Positions
 from solver.errors import Ttt4Error
-from solver.files import write_whole
 
 FORMATS = (".npz", ".parquet")
 
@@ -40,8 +39,8 @@ def require_format(path: str) -> None:
         _pyarrow()
 
 
-def write_dataset(path: str, positions: Positions) -> None:
-    """Write a dataset, as the end of the file's name says."""
+def as_dataset(path: str, positions: Positions) -> bytes:
+    """Return the content of a dataset, in the format that the end of its file's name says."""
     require_format(path)
     columns: dict[str, np.ndarray] = {
         "x": positions.x.astype(np.uint32),
@@ -50,11 +49,7 @@ def write_dataset(path: str, positions: Positions) -> None:
         "orbit": positions.orbit.astype(np.uint16),
         "score": positions.score,
     }
-    content = _as_npz(positions, columns) if path.endswith(".npz") else _as_parquet(positions, columns)
-    try:
-        write_whole(path, content)
-    except OSError as error:
-        raise DatasetError(f"cannot write {path!r}: {error.strerror}") from error
+    return _as_npz(positions, columns) if path.endswith(".npz") else _as_parquet(positions, columns)
 
 
 def _as_npz(positions: Positions, columns: dict[str, np.ndarray]) -> bytes:

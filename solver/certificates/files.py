@@ -36,7 +36,7 @@ from solver.certificates.holding import CHECKED_CELLS, NOT_BARE, Bare, Whole, wa
 from solver.certificates.refusals import CheckTooLong, ProofDamaged, Refuted
 from solver.certificates.strategy import Strategy, check_strategy
 from solver.errors import GameError
-from solver.files import read_whole, write_whole
+from solver.files import read_whole
 from solver.games.board import cells_of
 from solver.games.lines import Game
 from solver.games.notation import parse_game
@@ -119,14 +119,14 @@ def check_file(path: str | os.PathLike[str], game: Game | None = None) -> Proof:
     return proof
 
 
-def write_proof(path: str | os.PathLike[str], proof: Proof) -> None:
-    """Write a proof file."""
+def as_file(proof: Proof) -> bytes:
+    """Return the content of a proof's file."""
     game = proof.game
     fields: dict[str, Any] = {"format": FORMAT, "game": game.notation, "lines": len(game.lines)}
     fields |= {"lines_sha256": lines_digest(game), "x": [*cells_of(proof.x)], "o": [*cells_of(proof.o)]}
     fields |= {"claim": proof.claim} | ({} if proof.plies is None else {"plies": proof.plies})
     text = json.dumps(fields | {"proof": _evidence_fields(proof.evidence)}, separators=(",", ":"))
-    write_whole(path, text.encode() + b"\n")
+    return text.encode() + b"\n"
 
 
 def read_proof(path: str | os.PathLike[str], game: Game | None = None) -> Proof:

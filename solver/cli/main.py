@@ -12,6 +12,7 @@ import click
 from solver import __version__
 from solver.cli.background import in_background
 from solver.cli.console import GameType, command_errors, game_option, store_option
+from solver.cli.output import OutputFile, force_option
 from solver.cli.progress_line import ProgressLine
 from solver.errors import NotSettled, Ttt4Error
 from solver.folders import find_store, partial_path, store_path
@@ -211,22 +212,24 @@ def games(game: BoardGame[Any] | None) -> None:
 @store_option
 @click.option("--out", required=True, type=click.Path(dir_okay=False), metavar="FILE",
               help="The file to write: an .npz or, with pyarrow, a .parquet file.")  # fmt: skip
+@force_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @command_errors
-def dataset(game: BoardGame[Any], store: str | None, out: str, as_json: bool) -> None:
+def dataset(game: BoardGame[Any], store: str | None, out: str, force: bool, as_json: bool) -> None:
     """Write every position that is not over, one for all equal by symmetry, with the score of every move.
 
     The scores are those of the game's store. Columns: x and o (cells as bit masks), ply, orbit (how many positions the
     row stands for), score (for the side to move), and the score of claiming each cell.
     """
-    from solver.arrays.dataset import require_format, write_dataset
+    from solver.arrays.dataset import as_dataset, require_format
     from solver.arrays.positions import Positions
 
     require_format(out)
+    file = OutputFile(out, force)
     positions = Positions(lines_only(game), find_store(game, store))
-    write_dataset(out, positions)
+    size = file.write(as_dataset(out, positions))
     facts = {"game": game.name, "rows": len(positions), "positions": int(positions.orbit.sum()),
-             "file": out, "bytes": os.stat(out).st_size}  # fmt: skip
+             "file": out, "bytes": size}  # fmt: skip
     if as_json:
         click.echo(json.dumps(facts))
     else:
@@ -253,18 +256,20 @@ def bench(game: BoardGame[Any], as_json: bool) -> None:
 @click.option("--game", type=GameType(solvable=False), default=DEFAULT_GAME, show_default=True,
               help="Rows, columns, how many in a row, a game's name or file.toml.")  # fmt: skip
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="The proof file to write.")
+@force_option
 @click.option("--time", "seconds", type=click.FloatRange(0, 1e6), default=60.0, show_default=True, metavar="SECONDS",
               help="How long to look for a proof.")  # fmt: skip
 @command_errors
-def prove(game: BoardGame[Any], out: str | None, seconds: float) -> None:
+def prove(game: BoardGame[Any], out: str | None, force: bool, seconds: float) -> None:
     """Prove what the empty board is worth, without a store: also for games too large to solve.
 
     Looks for a draw by a pairing of cells, by the weights of the lines, or by a defence against every move; and for a
     strategy by which X wins.
     """
-    from solver.certificates.files import write_proof
+    from solver.certificates.files import as_file
     from solver.engine.proving import prove
 
+    file = None if out is None else OutputFile(out, force)
     lines, started, line = lines_only(game), monotonic(), ProgressLine()
 
     def tell() -> None:
@@ -276,10 +281,10 @@ def prove(game: BoardGame[Any], out: str | None, seconds: float) -> None:
         line.clear()
     if proof is None:
         raise NotSettled(f"no proof for {game.name} was found in {monotonic() - started:.1f} s")
+    size = file.write(as_file(proof)) if file else 0  # before a word is said: nobody may be listening
     click.echo(proof.in_words())
-    if out:
-        write_proof(out, proof)
-        click.echo(f"{out}: {os.stat(out).st_size:,} bytes")
+    if file:
+        click.echo(f"{file.path}: {size:,} bytes")
 
 
 @main.command()

@@ -18,11 +18,11 @@ from solver.certificates.files import (
     FORMAT,
     Defence,
     Proof,
+    as_file,
     check_file,
     check_proof,
     lines_digest,
     read_proof,
-    write_proof,
 )
 from solver.certificates.refusals import CheckTooLong, ProofDamaged, Refuted
 from solver.certificates.strategy import WAIT, Strategy
@@ -62,7 +62,7 @@ def win() -> Proof:
 
 
 def fields_of(proof: Proof, path: Path) -> dict[str, Any]:
-    write_proof(path, proof)
+    path.write_bytes(as_file(proof))
     fields: dict[str, Any] = json.loads(path.read_text())
     return fields
 
@@ -85,7 +85,7 @@ def test_a_kept_proof_holds(path: Path) -> None:
 @pytest.mark.parametrize("name", ["4,4,4", "7,7,6", "12,20,9", "4,5,4", pytest.param("6,6,5", marks=pytest.mark.slow)])
 def test_a_proof_that_was_written_is_read_as_it_was(name: str, tmp_path: Path) -> None:
     proof = proved(grid(*map(int, name.split(","))))
-    write_proof(tmp_path / "proof.json", proof)
+    (tmp_path / "proof.json").write_bytes(as_file(proof))
     again = check_file(tmp_path / "proof.json")
     assert (again.game, again.claim, again.in_words()) == (proof.game, DRAW, proof.in_words())
     if isinstance(proof.evidence, Defence):
@@ -101,10 +101,12 @@ def test_a_strategy_is_written_with_equal_parts_once(tmp_path: Path) -> None:
 def test_a_claim_that_says_more_than_its_strategy_is_refuted(tmp_path: Path) -> None:
     good = win()
     for claim, plies in (("X wins", 2), ("O wins", 3), (DRAW, None)):
-        write_proof(tmp_path / "proof.json", Proof(good.game, 0, 0, claim, good.evidence, plies))
+        (tmp_path / "proof.json").write_bytes(as_file(Proof(good.game, 0, 0, claim, good.evidence, plies)))
         with pytest.raises(Refuted):
             check_file(tmp_path / "proof.json")
-    write_proof(tmp_path / "proof.json", Proof(good.game, 0, 0, "O wins", Strategy(WAIT, {}, good.evidence.other), 9))
+    (tmp_path / "proof.json").write_bytes(
+        as_file(Proof(good.game, 0, 0, "O wins", Strategy(WAIT, {}, good.evidence.other), 9))
+    )
     with pytest.raises(Refuted):
         check_file(tmp_path / "proof.json")
 
@@ -112,9 +114,9 @@ def test_a_claim_that_says_more_than_its_strategy_is_refuted(tmp_path: Path) -> 
 def test_a_win_of_the_side_that_waits_is_claimed_for_that_side(tmp_path: Path) -> None:
     game = grid(1, 3, 2, misere=True)  # X's second cell is beside the first
     replies = {0: Strategy(2), 1: Strategy(0), 2: Strategy(0)}
-    write_proof(tmp_path / "proof.json", Proof(game, 0, 0, "O wins", Strategy(WAIT, replies), 3))
+    (tmp_path / "proof.json").write_bytes(as_file(Proof(game, 0, 0, "O wins", Strategy(WAIT, replies), 3)))
     assert check_file(tmp_path / "proof.json").claim == "O wins"
-    write_proof(tmp_path / "proof.json", Proof(game, 0, 0, "X wins", Strategy(WAIT, replies), 3))
+    (tmp_path / "proof.json").write_bytes(as_file(Proof(game, 0, 0, "X wins", Strategy(WAIT, replies), 3)))
     with pytest.raises(Refuted):
         check_file(tmp_path / "proof.json")
 
@@ -124,7 +126,7 @@ def test_a_defence_of_o_shows_nothing_of_other_boards_or_in_misere(tmp_path: Pat
     assert isinstance(proof.evidence, Defence)
     misere = grid(4, 5, 4, misere=True)
     for game, x, o in ((proof.game, 1, 2), (misere, 0, 0)):
-        write_proof(tmp_path / "proof.json", Proof(game, x, o, DRAW, proof.evidence))
+        (tmp_path / "proof.json").write_bytes(as_file(Proof(game, x, o, DRAW, proof.evidence)))
         with pytest.raises(Refuted):
             check_file(tmp_path / "proof.json")
 
@@ -134,7 +136,7 @@ def test_a_certificate_of_another_position_is_refuted(tmp_path: Path) -> None:
     certificate = draw_certificate(game, 0, 0, monotonic() + 5)
     assert certificate is not None
     for x, o in ((0b11, 0), (1, 1), (0b11111, 0b1111 << 5)):
-        write_proof(tmp_path / "proof.json", Proof(game, x, o, DRAW, certificate))
+        (tmp_path / "proof.json").write_bytes(as_file(Proof(game, x, o, DRAW, certificate)))
         with pytest.raises(Refuted):
             check_file(tmp_path / "proof.json")
 
@@ -234,7 +236,7 @@ def test_a_file_of_any_content_is_proved_or_refused(tmp_path_factory: Any, name:
 @pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
 def test_a_file_that_is_cut_short_is_damaged(at: float, tmp_path: Path) -> None:
     path = tmp_path / "proof.json"
-    write_proof(path, proved(grid(4, 5, 4)))
+    path.write_bytes(as_file(proved(grid(4, 5, 4))))
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * at)])
     with pytest.raises(ProofDamaged):
         check_file(path)
@@ -253,8 +255,8 @@ def test_prove_writes_a_file_that_check_proves(tmp_path: Path, run: Run) -> None
 
 def test_check_says_of_each_file_whether_it_holds(tmp_path: Path, run: Run) -> None:
     good, refuted, damaged = (tmp_path / f"{name}.json" for name in ("good", "refuted", "damaged"))
-    write_proof(good, win())
-    write_proof(refuted, Proof(THREES, 0, 0, "X wins", win().evidence, 1))
+    good.write_bytes(as_file(win()))
+    refuted.write_bytes(as_file(Proof(THREES, 0, 0, "X wins", win().evidence, 1)))
     damaged.write_text("{}")
     ran = run(solve, "check", good, refuted)
     assert ran.code == 1

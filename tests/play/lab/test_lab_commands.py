@@ -311,7 +311,7 @@ def test_a_run_that_is_not_there_has_no_curve(beside: str, play: Any) -> None:
     assert refused(play("curve"), "Missing argument 'RUN...'")
     assert refused(play("curve", beside, "missing"), "no run in 'missing'")
     assert refused(play("curve", f"{beside}/config.json"), f"no run in '{beside}/config.json'")
-    assert refused(play("curve", beside, "--svg", "/proc/drawn.svg"), "cannot write '/proc/drawn.svg'")
+    assert refused(play("curve", beside, "--svg", "/proc/drawn.svg"), "cannot write '/proc/drawn.svg'", code=1)
 
 
 def test_metrics_that_make_no_sense_end_in_one_line(copied: Path, play: Any) -> None:
