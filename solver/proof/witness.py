@@ -58,6 +58,7 @@ class Witness:
                 self._child = os.fork()
                 if not self._child:
                     os.close(self._enough)
+                    os.close(self._said)  # else it would wait for a dead build to read
                     _be_the_witness(game, enough, said)
             os.close(said)
             os.close(enough)

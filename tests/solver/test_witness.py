@@ -77,6 +77,27 @@ def test_the_witness_searches_in_a_process_of_its_own_and_in_this_one_where_that
     assert own_children() == children
 
 
+def test_a_witness_that_has_much_to_say_ends_with_its_build(
+    forked: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stuck(*signal: object) -> None:
+        (tmp_path / "stuck").touch()
+        os._exit(1)
+
+    def much(game: Any, enough: Callable[[], bool]) -> witness.Evidence:
+        signal.signal(signal.SIGALRM, stuck)
+        signal.alarm(20)
+        return [(1, 2, 3)] * 50_000  # more than a pipe holds
+
+    def build() -> None:
+        Witness(grid(4, 4, 4))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(witness, "evidence", much)
+    assert forked(build) == (-signal.SIGKILL, "")  # as soon as the witness, too, has closed its end
+    assert not (tmp_path / "stuck").exists()
+
+
 def own_children() -> list[str]:
     """The processes that this one has started and not waited for, dead ones too."""
     return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
