@@ -53,7 +53,9 @@ def _run(module: str, command: str = "main") -> None:
     except SystemExit as end:
         _leave(end.code if isinstance(end.code, int) else int(end.code is not None))
     except Ttt4Error as error:
-        print(f"Error: {error}", file=sys.stderr)
+        from solver.text import printable
+
+        print(f"Error: {printable(str(error))}", file=sys.stderr)
         _leave(error.exit_code)
 
 

@@ -13,8 +13,8 @@ def shown(value: object, most: int = 60) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with blanks in place of line breaks and control characters."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    """Return a text in which line breaks and control characters are escaped: a terminal would obey them."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def plies_in_words(plies: int) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from play.arena.meetings import Meeting, Standing, interval
+from solver.text import printable
 
 _PATH_OF_PROGRAM = re.compile(r"^gomocup:([\d.]+s:)?(?:\S*/)?(?:pbrain-)?")
 
@@ -50,7 +51,7 @@ def cross_table(names: Sequence[str], meetings: Sequence[Meeting]) -> str:
 
 
 def _short(text: str, most: int = 12) -> str:
-    text = _PATH_OF_PROGRAM.sub(r"\1", text)
+    text = printable(_PATH_OF_PROGRAM.sub(r"\1", text))
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
@@ -63,7 +64,7 @@ def _about(standing: Standing) -> list[str]:
     kept = f", {100 * standing.kept / standing.graded:.1f} % of {standing.graded:,} moves kept the outcome" \
         if standing.graded else ""  # fmt: skip
     mean = 1000 * standing.seconds / standing.moves if standing.moves else 0.0
-    lines = [f"{standing.name}: {mean:.2f} ms a move, at most {1000 * standing.slowest:.2f}{kept}."]
+    lines = [f"{printable(standing.name)}: {mean:.2f} ms a move, at most {1000 * standing.slowest:.2f}{kept}."]
     lines += [_short(f"  forfeited game {forfeit.game}: {forfeit.reason}", 79) for forfeit in standing.forfeits[:5]]
     if len(standing.forfeits) > 5:
         lines.append(f"  and {len(standing.forfeits) - 5} more games")
@@ -73,7 +74,7 @@ def _about(standing: Standing) -> list[str]:
 def tracebacks(meetings: Sequence[Meeting]) -> str:
     """Return where the code of players that forfeited failed, once for each reason."""
     return "\n".join(
-        f"{one.name}, game {forfeit.game}:\n{forfeit.traceback}"
+        f"{printable(one.name)}, game {forfeit.game}:\n{forfeit.traceback}"
         for met in meetings
         for one in (met.first, met.second)
         for forfeit in one.forfeits

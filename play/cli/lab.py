@@ -21,6 +21,7 @@ from play.terminal.talk import say
 from solver.cli.console import command_errors, store_option
 from solver.cli.output import OutputFile, force_option
 from solver.games.rules import Rules
+from solver.text import printable
 
 if TYPE_CHECKING:
     from play.lab.runs import Run
@@ -164,7 +165,7 @@ def train(
     if as_json:
         click.echo(json.dumps({**last, "run": out, "digest": digest}))
     else:
-        say(_trained(out, run.config, last, digest))
+        say(_trained(printable(out), run.config, last, digest))
     if missed:
         sys.exit(1)
 
@@ -188,7 +189,7 @@ def curve(runs: tuple[str, ...], svg: str | None, force: bool, as_json: bool) ->
     if as_json:
         click.echo(json.dumps({run.folder: {"config": run.config, "checkpoints": run.metrics()} for run in opened}))
     elif file is not None:
-        click.echo(f"{file.path}: {len(opened)} {'run' if len(opened) == 1 else 'runs'}")
+        click.echo(f"{printable(file.path)}: {len(opened)} {'run' if len(opened) == 1 else 'runs'}")
     else:
         say(as_text(opened))
 
@@ -201,13 +202,13 @@ def _train(run: "Run", store: str | None, *, begin: bool) -> tuple[dict[str, Any
         if begin:
             run.begin()
         elif training.done:
-            click.echo(f"{run.folder} is finished: nothing is left to train", err=True)
+            click.echo(f"{printable(run.folder)} is finished: nothing is left to train", err=True)
         try:
             with _progress(run.config["episodes"], training.games) as tick:
                 training.train(tick)
         except KeyboardInterrupt:
             kept = f"{training.games:,} games are kept" if training.games else "No checkpoint was reached yet"
-            click.echo(f"{kept}; ttt4-play train --out {run.folder} --resume goes on.", err=True)
+            click.echo(f"{kept}; ttt4-play train --out {printable(run.folder)} --resume goes on.", err=True)
             raise
         return training.last, run.digest(), run.config["until"] is not None and not training.reached
 

@@ -54,7 +54,7 @@ def resume(
     date = f" of {printable(record.tags['Date'])}" if "Date" in record.tags else ""
     screen = takes_screen(record.match.rules, plain)
     if not screen:
-        say(f"Continuing the game{date} in {path}.")
+        say(f"Continuing the game{date} in {printable(path)}.")
     play_record(record, new_files(path), opening_of(store, live, seconds, seed), screen=screen)
 
 
@@ -127,7 +127,7 @@ def games(as_json: bool, plain: bool, store: str | None, live: bool, seconds: fl
     for kept in kept_games():
         found = True
         where = kept.path if kept.record or kept.own_game_tags else kept.problem
-        click.echo(json.dumps(_kept_dict(kept)) if as_json else f"{kept.in_words}\n  {where}")
+        click.echo(json.dumps(_kept_dict(kept)) if as_json else f"{kept.in_words}\n  {printable(where)}")
     if not found and not as_json:
         click.echo("No game is kept yet: ttt4-play begins one.", err=True)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from play.lab.report import board_rows, percent
 from play.lab.runs import Run, RunError
+from solver.text import printable
 
 _WIDTH, _HEIGHT = 66, 14
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -53,7 +54,8 @@ def curve_of(run: Run) -> Curve:
     metrics = run.metrics()
     if not metrics:
         raise RunError(f"run {run.folder!r} has no checkpoint yet: ttt4-play train --out {run.folder} --resume")
-    name = run.folder if len(run.folder) <= _NAME else f"...{run.folder[3 - _NAME :]}"
+    folder = printable(run.folder)
+    name = folder if len(folder) <= _NAME else f"...{folder[3 - _NAME :]}"
     return Curve(name, metrics, run)
 
 

@@ -6,6 +6,7 @@ from math import floor
 from play.lab.grades import ALL, CANONICAL, DECISIVE, Grade, Share
 from play.match import FORFEITED
 from solver.games.lines import Game
+from solver.text import printable
 
 _RESULTS = {1: "a win", 0: "a draw", -1: "a loss"}
 
@@ -23,7 +24,7 @@ _BAR, _WIDTH = 40, 76
 
 def report_of(grade: Grade) -> str:
     """Return all that a grade says."""
-    return "\n".join([f"{grade.player} on {grade.game}", "", *_values(grade), *_shares(grade)])
+    return "\n".join([f"{printable(grade.player)} on {grade.game}", "", *_values(grade), *_shares(grade)])
 
 
 def _values(grade: Grade) -> Iterator[str]:

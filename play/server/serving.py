@@ -125,8 +125,9 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(_BACKLOG)
-    except OSError as error:
-        raise CannotListen(f"cannot listen on {host}, port {port}: {error.strerror}") from error
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no address has such a name"
+        raise CannotListen(f"cannot listen on {host}, port {port}: {why}") from error
     name, port = listening.getsockname()[:2]
     if ip_address(name.partition("%")[0]).is_unspecified:  # all addresses, of which this machine's own works here
         host = "::1" if ":" in name else "127.0.0.1"

@@ -19,6 +19,7 @@ from solver.cli.streams import reader_left
 from solver.errors import Ttt4Error
 from solver.games.board import DEFAULT_GAME, BoardGame, require_solvable
 from solver.games.notation import parse_game
+from solver.text import printable
 
 CUT_OFF = 128 + signal.SIGPIPE
 """The exit code of a command whose reader left before it was done."""
@@ -29,7 +30,7 @@ class Refusal(click.ClickException):
 
     def __init__(self, error: Ttt4Error) -> None:
         """Carry the error's message, what to type about it, and its exit code."""
-        super().__init__(with_advice(error).replace("\n", "\\n"))
+        super().__init__(printable(with_advice(error)))
         self.exit_code = error.exit_code  # type: ignore[misc]  # click declares it for the class
 
 
@@ -96,4 +97,4 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-    click.echo(str(message), err=True)
+    click.echo(printable(str(message)), err=True)

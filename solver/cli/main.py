@@ -24,6 +24,7 @@ from solver.scratch.folder import LocalFolder
 from solver.store.digests import compared, published_digest
 from solver.store.manifest import Manifest
 from solver.store.store import Store
+from solver.text import printable
 
 if TYPE_CHECKING:
     from solver.proof.crew import Crew
@@ -76,11 +77,11 @@ def build(
     path = os.path.realpath(named)
     if os.path.exists(path) and not force:
         with Store(path, game) as present:
-            click.echo(f"{path} holds {game.name} already ({os.stat(path).st_size:,} bytes, digest "
+            click.echo(f"{printable(path)} holds {game.name} already ({os.stat(path).st_size:,} bytes, digest "
                        f"{present.manifest.digest[:12]}); --force rebuilds it")  # fmt: skip
         return
     if os.path.islink(named):
-        click.echo(f"{named} is a link: building {path}", err=True)
+        click.echo(f"{printable(named)} is a link: building {printable(path)}", err=True)
     from solver.proof.build import build_store, scratch_folder
 
     line = ProgressLine()
@@ -92,7 +93,7 @@ def build(
         folder = scratch_folder(game, scratch) if scratch else LocalFolder(partial_path(path))
         with suppress(OSError, Ttt4Error):
             if folder and any(name.endswith(".done") for name in folder.sizes()):
-                click.echo(f"What is solved is kept in {folder.url}: the same command resumes.", err=True)
+                click.echo(f"What is solved is kept in {printable(folder.url)}: the same command resumes.", err=True)
         raise
     finally:
         line.clear()
@@ -179,7 +180,7 @@ def info(game: BoardGame[Any], store: str | None, as_json: bool) -> None:
         return
     for name, value in _about(manifest, proved=False):
         click.echo(f"{name:12} {value}")
-    click.echo(f"{'file':12} {path} ({size:,} bytes)")
+    click.echo(f"{'file':12} {printable(path)} ({size:,} bytes)")
     click.echo(f"\nply{'reachable':>19}{'canonical':>16}{'wins':>14}{'draws':>14}{'losses':>14}")
     for ply in manifest.plies:
         counts = f"{ply.canonical:16,}{ply.wins:14,}{ply.draws:14,}{ply.losses:14,}"
@@ -233,7 +234,8 @@ def dataset(game: BoardGame[Any], store: str | None, out: str, force: bool, as_j
     if as_json:
         click.echo(json.dumps(facts))
     else:
-        click.echo("{file}: {rows:,} rows for {positions:,} positions of {game} ({bytes:,} bytes)".format(**facts))
+        named = facts | {"file": printable(out)}
+        click.echo("{file}: {rows:,} rows for {positions:,} positions of {game} ({bytes:,} bytes)".format(**named))
 
 
 @main.command()
@@ -284,7 +286,7 @@ def prove(game: BoardGame[Any], out: str | None, force: bool, seconds: float) ->
     size = file.write(as_file(proof)) if file else 0  # before a word is said: nobody may be listening
     click.echo(proof.in_words())
     if file:
-        click.echo(f"{file.path}: {size:,} bytes")
+        click.echo(f"{printable(file.path)}: {size:,} bytes")
 
 
 @main.command()
@@ -305,7 +307,8 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
         except Ttt4Error as error:
             facts |= {"holds": False, "error": error.kind, "message": str(error)}
             text, worst = str(error), max(worst, error.exit_code)
-        click.echo(json.dumps(facts) if as_json else f"{path}: {'proved' if facts['holds'] else 'not proved'}: {text}")
+        said = f"{path}: {'proved' if facts['holds'] else 'not proved'}: {text}"
+        click.echo(json.dumps(facts) if as_json else printable(said))
     if worst:
         click.get_current_context().exit(worst)
 

@@ -6,6 +6,7 @@ from time import monotonic
 import click
 
 from solver.proof.progress import Progress, duration
+from solver.text import printable
 
 _FORESEEN = 0.02
 """The share of the work after which the remaining time is estimated: the first plies are slow."""
@@ -33,7 +34,7 @@ class ProgressLine:
         now = monotonic()
         if progress.note:
             self.clear()
-            click.echo(progress.note, err=True)
+            click.echo("\n".join(map(printable, progress.note.split("\n"))), err=True)
         if progress.phase != self._phase:
             self._phase, self._start, self._before = progress.phase, now, progress.done
             if not self._terminal:

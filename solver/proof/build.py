@@ -31,6 +31,7 @@ from solver.store.digests import content_digest, published_digest
 from solver.store.manifest import Manifest, digest_of_layers, layer_digest
 from solver.store.store import Store
 from solver.store.writer import StoreWriter
+from solver.text import printable
 
 if TYPE_CHECKING:
     from solver.proof.crew import Crew
@@ -68,7 +69,7 @@ class Report:
             ("check", places),
             ("witness", f"{self.witnessed:,} positions of the file confirmed by a plain search"),
             ("seconds", ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in self.seconds.items())),
-            ("file", f"{self.path} ({self.size:,} bytes)"),
+            ("file", f"{printable(self.path)} ({self.size:,} bytes)"),
         ]
 
 

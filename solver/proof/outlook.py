@@ -10,6 +10,7 @@ from solver.games.lines import Game
 from solver.kinds import kind_of
 from solver.proof.plan import Holder, Plan, available_memory, size_in_words
 from solver.proof.progress import Progress, ProgressCallback, duration
+from solver.text import printable
 
 
 class Way(NamedTuple):
@@ -66,7 +67,7 @@ class Outlook(NamedTuple):
             sizes = size_in_words(way.memory), size_in_words(way.scratch)
             rows.append((way.holder.value, *sizes, "fits" if way.fits else "does not fit"))
         free = "unknown" if self.free_scratch is None else size_in_words(self.free_scratch)
-        rows.append(("free", size_in_words(self.free_memory), free, f"scratch in {self.scratch}"))
+        rows.append(("free", size_in_words(self.free_memory), free, f"scratch in {printable(self.scratch)}"))
         rows.append(("store", "", size_in_words(self.plan.store), f"in {self.store_folder}"))
         hours = self.plan.core_seconds / 3600
         cores = f"{hours:,.0f} core-hours" if hours >= 10 else f"{self.plan.core_seconds:,.0f} core-seconds"
