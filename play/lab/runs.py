@@ -101,6 +101,7 @@ class Run:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep other trainings out of the folder, which is made if it is not there."""
+        made = not os.path.lexists(self.folder)
         try:
             os.makedirs(self.folder, exist_ok=True)
             folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -116,8 +117,9 @@ class Run:
             yield
         finally:
             os.close(folder)
-            with suppress(OSError):
-                os.rmdir(self.folder)  # if nothing was written
+            if made:
+                with suppress(OSError):
+                    os.rmdir(self.folder)  # if nothing was written
 
     def require_new(self) -> None:
         """Raise RunError if the folder holds anything of a run."""
@@ -239,7 +241,7 @@ def _read_arrays(content: bytes) -> Arrays:
                     raise ValueError(f"{info.filename} has another format")
                 shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
                 values = file.read()
-            if dtype.hasobject or by_columns or len(values) != dtype.itemsize * prod(shape):
+            if dtype.kind not in "iuf" or by_columns or len(values) != dtype.itemsize * prod(shape):
                 raise ValueError(f"{info.filename} is not {dtype} of shape {shape}")
             found[info.filename.removesuffix(".npy")] = np.frombuffer(values, dtype).reshape(shape)
     return found

@@ -262,6 +262,14 @@ def test_a_pickle_in_a_state_is_not_executed(copied: Path, home: Path) -> None:
     assert os.path.exists("opened")  # so it would have been seen
 
 
+@pytest.mark.parametrize("dtype", ["U3", "S3", "M8[s]", "c16", "?", [("a", "i4")]])
+@pytest.mark.parametrize("name", ["games", "value", "added"])
+def test_a_state_with_arrays_of_no_numbers_is_named(name: str, dtype: Any, copied: Path) -> None:
+    np.savez(copied / STATE, **{**arrays(copied), name: np.zeros(2, dtype)})
+    for call in (Run.open(str(copied)).state, lambda: RunPlayer(THREE, str(copied))):
+        assert "state.npz' is damaged (" in error_of(call)
+
+
 def test_a_state_that_claims_more_than_memory_holds_is_named(copied: Path) -> None:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (1 << 45,)})
@@ -380,6 +388,15 @@ def test_a_folder_that_cannot_be_used_is_named(run: Any, tmp_path: Path) -> None
         ran = run(train_command, "--out", folder, "--game", "3,3,3", "--episodes", "10")
         assert (ran.code, ran.out) == (2, "")
         assert ran.err.splitlines()[-1].startswith(f"Error: {why.format(folder)}")
+
+
+def test_a_folder_that_was_there_stays_though_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    for name in ("theirs", "ours"):
+        with Run(str(tmp_path / name), {}).held():
+            assert (tmp_path / name).is_dir()
+    assert (tmp_path / "theirs").is_dir()
+    assert not (tmp_path / "ours").exists()
 
 
 def test_after_a_full_disk_it_goes_on(run: Any, cut_short: Path, train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
