@@ -2,7 +2,8 @@
 
 First the file's structure is checked without LMDB's own reader, and every page against the seal. Then the
 game is solved again (solver/proof/proof.py) and compared record by record: each record must have the
-right checksum, hold the halves that come next, and have exactly the pages that the sweep computes.
+right checksum, hold the halves that come next, and have exactly the pages that the sweep computes; and each
+page is looked for on the path that a query takes, which has to end at that record.
 At the end the counts and the digest must match the manifest.
 """
 
@@ -29,6 +30,7 @@ from solver.store.digests import compared
 from solver.store.manifest import Manifest, digest_of_layers, layer_digest
 from solver.store.record import page_digest, record_key
 from solver.store.store import Store, damaged, missing
+from solver.text import printable
 
 if TYPE_CHECKING:
     from solver.proof.proof import Proof, Stage, StoredPages, Summary, Task
@@ -52,7 +54,7 @@ class Verdict:
         if self.abandoned:
             searched += f", {self.abandoned:,} given up as too long"
         return [
-            ("file", f"{self.path}: structure and checksums are right"),
+            ("file", f"{printable(self.path)}: structure and checksums are right"),
             ("scores", f"all {self.places:,} follow from their children; copies agree"),
             ("counts", f"{self.positions:,} canonical positions, as the manifest says"),
             ("search", searched),
@@ -182,6 +184,8 @@ def _compare(store: Store, task: "Task", summary: "Summary", pages: "Iterator[St
             for number, page in found:
                 if i == len(numbers) or number != numbers[i]:
                     raise store.damaged(f"the record of page {number:#x} with {each.empty} cells empty has wrong pages")
+                if store.key_of(each.empty, number) != key:
+                    raise store.damaged(f"a query looks for page {number:#x} with {each.empty} cells empty elsewhere")
                 if page != each.scores[i].data:
                     raise store.damaged(f"the scores of page {number:#x} with {each.empty} cells empty are wrong")
                 digests.append(page_digest(each.empty, number, page))

@@ -153,6 +153,9 @@ class SealedFile:
         self._pages, rest = divmod(size - _TAIL, self._page_size + _NUMBER)
         if rest or self._pages > _MOST_PAGES:
             raise Damaged("the file is cut short, or its seal is broken")
+        first = os.pread(self._descriptor, _NUMBER, self._pages * self._page_size)
+        if first != zlib.crc32(os.pread(self._descriptor, self._page_size, 0)).to_bytes(_NUMBER):
+            raise Damaged("its page 0 is not as it was written")  # before as many sums are read as the file claims
         self._sums = os.pread(self._descriptor, _NUMBER * self._pages, self._pages * self._page_size)
         if tail != _tail(self._sums, self._page_size):
             raise Damaged("the file is cut short, or its seal is broken")

@@ -128,6 +128,12 @@ class Store:
             found = file.at_or_after(record_key(empty, half))
         return None if found is None or found[0] == MANIFEST_KEY else (found[0], self._unpack(*found))
 
+    def key_of(self, empty: int, half: Half) -> bytes:
+        """Return the key of the record in which a half is looked for; empty if none is so large."""
+        with self._reading() as file:
+            found = file.at_or_after(record_key(empty, half))
+        return found[0] if found else b""
+
     def records(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield key and value of every record in order, as they are in the file."""
         with self._reading() as file:

@@ -14,7 +14,7 @@ from types import TracebackType
 
 import lmdb
 
-from solver.errors import StoreUnwritable
+from solver.errors import StoreError, StoreUnwritable
 from solver.files import clear_temporaries, replace_file, temporary_path
 from solver.store.manifest import Manifest
 from solver.store.record import with_checksum
@@ -43,19 +43,17 @@ class StoreWriter:
         """Whether the store has been renamed to `path`."""
         with writing(self.path):
             clear_temporaries(path)
-            self._environment = lmdb.open(
-                str(self.new),
-                subdir=False,
-                lock=False,
-                map_size=4 * size + _SPARE,
-                metasync=False,
-                sync=False,
-                mode=0o644,
-            )
             try:
-                self._transaction = self._environment.begin(write=True)
+                self._environment = lmdb.open(
+                    str(self.new), subdir=False, lock=False, map_size=4 * size + _SPARE, metasync=False, sync=False,
+                    mode=0o644,
+                )  # fmt: skip
+                try:
+                    self._transaction = self._environment.begin(write=True)
+                except BaseException:
+                    self._environment.close()
+                    raise
             except BaseException:
-                self._environment.close()
                 self.new.unlink(missing_ok=True)
                 raise
 
@@ -85,18 +83,29 @@ class StoreWriter:
                 seal(file, page_size, manifest.game.name)
                 file.flush()
                 os.fsync(file.fileno())
-        with Store(self.new, manifest.game) as store:
+        with self._read_back(), Store(self.new, manifest.game) as store:
             crc = 0
             for _, value in store.records():
                 crc = zlib.crc32(value, crc)
             if crc != written or store.manifest != manifest:
-                raise StoreUnwritable(f"{str(self.new)!r} does not read back as it was written", str(self.path))
+                raise store.damaged("it holds something else")
             confirm(store)
         try:
             with writing(self.path):
                 replace_file(self.new, self.path)
         finally:
             self.in_place = not self.new.exists()  # also right after an interrupt while the folder was synced
+
+    @contextmanager
+    def _read_back(self) -> Iterator[None]:
+        """Turn what is wrong with the new file into StoreUnwritable: nobody can rebuild it under its temporary name."""
+        try:
+            yield
+        except StoreUnwritable:
+            raise
+        except StoreError as error:
+            why = str(error).replace(str(self.new), str(self.path))
+            raise StoreUnwritable(f"what was written does not read back: {why}", str(self.path)) from error
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import os
 import random
 import struct
 import zlib
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -229,6 +230,49 @@ def test_what_is_wrong_with_a_tree_is_said(change: str, said: str, good: Path, t
     for read in (lambda: file.at_or_after(b""), lambda: list(file.items())):
         with pytest.raises(Damaged, match=f"^{said}$"):
             read()
+
+
+def test_a_store_in_which_a_query_would_look_for_a_page_elsewhere_is_not_verified(good: Path, tmp_path: Path) -> None:
+    whole, path = good.read_bytes(), tmp_path / "s"
+    branch = pages_of(whole, 1)[0]
+    keys = [key for key, _ in SealedFile(str(good)).items()]
+    (nodes,) = struct.unpack_from("<H", whole, branch + 12)
+    astray = 0
+    for node in range(1, (nodes - 16) // 2):
+        at = branch + struct.unpack_from("<H", whole, branch + 16 + 2 * node)[0]
+        length = struct.unpack_from("<H", whole, at + 6)[0]
+        separator = whole[at + 8 : at + 8 + length]
+        before = keys[bisect_left(keys, separator) - 1]  # whose last half is then looked for one page too far
+        file = bytearray(whole)
+        file[at + 8 : at + 8 + length] = before[:length]
+        path.write_bytes(sealed(bytes(file), PAGE))
+        found = SealedFile(str(path)).at_or_after(before)
+        if found is None or found[0] != before:
+            astray += 1
+            with pytest.raises(StoreDamaged):
+                verify_store(path, GAME, jobs=1, sample=0)
+    assert astray > 0
+
+
+def test_a_huge_file_with_holes_is_refused_before_its_checksums_are_read(
+    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, tail, most = tmp_path / "s", good.read_bytes()[-8:], [0]
+    with open(path, "wb") as file:
+        pages = 1 << 28
+        file.truncate(pages * (PAGE + 4) + 8)
+        file.seek(-8, os.SEEK_END)
+        file.write(tail)
+
+    def watched(descriptor: int, count: int, at: int) -> bytes:
+        most[0] = max(most[0], count)
+        return pread(descriptor, count, at)
+
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", watched)
+    with pytest.raises(Damaged, match="its page 0"):
+        SealedFile(str(path))
+    assert 0 < most[0] <= PAGE
 
 
 def test_there_is_no_key_after_the_last(good: Path) -> None:
