@@ -128,3 +128,16 @@ class RecordsDamaged(PagesDamaged):
 
     def __str__(self) -> str:
         return f"the records of task {self.number} of layer {self.layer} are damaged or gone"
+
+
+def refusal_of(error: BaseException) -> Ttt4Error | None:
+    """Return the refusal for a failure of the system, for lack of memory or threads too; None for a fault of ours."""
+    memory = Ttt4Error("there is too little memory: free some, or raise its limit")
+    if isinstance(error, MemoryError) or "Cannot allocate memory" in str(error):
+        return memory
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return Ttt4Error("no thread can be started: end other programs, or raise the limit of processes")
+    if isinstance(error, OSError):
+        return Ttt4Error(f"system error: {error.strerror or error}")
+    cause = error.__cause__ or error.__context__
+    return memory if cause and isinstance(cause, MemoryError) else None

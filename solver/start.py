@@ -18,7 +18,7 @@ from importlib import import_module  # noqa: E402
 from typing import NoReturn  # noqa: E402
 
 from solver.cli.streams import prepare_streams, require_open  # noqa: E402
-from solver.errors import Ttt4Error  # noqa: E402
+from solver.errors import Ttt4Error, refusal_of  # noqa: E402
 
 
 def solve() -> None:
@@ -52,11 +52,14 @@ def _run(module: str, command: str = "main") -> None:
         run()
     except SystemExit as end:
         _leave(end.code if isinstance(end.code, int) else int(end.code is not None))
-    except Ttt4Error as error:
+    except Exception as error:
+        refusal = error if isinstance(error, Ttt4Error) else refusal_of(error)
+        if refusal is None:
+            raise
         from solver.text import printable
 
-        print(f"Error: {printable(str(error))}", file=sys.stderr)
-        _leave(error.exit_code)
+        print(f"Error: {printable(str(refusal))}", file=sys.stderr)
+        _leave(refusal.exit_code)
 
 
 def _leave(code: int) -> NoReturn:

@@ -16,6 +16,9 @@ LEAVING = ("q", "exit")
 """What people type to leave, besides `quit`."""
 
 
+_LONGEST = 10_000
+
+
 class Leave(Exception):
     """The person wants to leave."""
 
@@ -30,13 +33,17 @@ def let_edit() -> None:
 def read_line(prompt: str) -> str:
     """Return what the person types; raise Leave at the end of the input."""
     try:
-        return input(prompt).strip()
+        line = input(prompt)
     except EOFError:
         say("")
         raise Leave from None
     except UnicodeDecodeError:
         say_wrapped("That could not be read: write letters and digits.")
         return ""
+    if len(line) > _LONGEST:
+        say_wrapped(f"That is too long: write a move, or a command of at most {_LONGEST:,} letters.")
+        return ""
+    return line.strip()
 
 
 def command_in(line: str, commands: Collection[str], with_words: Collection[str]) -> tuple[str, str] | None:

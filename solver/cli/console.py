@@ -16,7 +16,7 @@ import click
 from solver.advice import with_advice
 from solver.cli.signals import ending, interruptible
 from solver.cli.streams import reader_left
-from solver.errors import Ttt4Error
+from solver.errors import Ttt4Error, refusal_of
 from solver.games.board import DEFAULT_GAME, BoardGame, require_solvable
 from solver.games.notation import parse_game
 from solver.text import printable
@@ -87,11 +87,13 @@ def command_errors(command: Callable[..., None]) -> Callable[..., None]:
             line, code = ending(error)
             click.echo(line, err=True)
             sys.exit(code)
-        except OSError as error:
+        except Exception as error:
             if isinstance(error, BrokenPipeError) and reader_left():
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 sys.exit(0)  # the results are there, and the reader has read enough of them
-            raise Refusal(Ttt4Error(f"system error: {error.strerror or error}")) from error
+            if (refusal := refusal_of(error)) is None:
+                raise
+            raise Refusal(refusal) from error
 
     return guarded
 

@@ -6,6 +6,7 @@ warning, because the results are not affected.
 """
 
 import gc
+import resource
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,12 @@ import numba  # isort: skip  (solver.kernels.cache must set its cache folder fir
 from numba.extending import register_jitable  # isort: skip
 
 Function = Callable[..., Any]
+
+_ADDRESSES = 1 << 30
+"""With less address space than this, in bytes, LLVM may end the process instead of failing."""
+
+if 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < _ADDRESSES:
+    raise MemoryError("compiled code takes 1 GiB of address space")
 
 
 def jit(signature: str, *, allocates: bool = False) -> Callable[[Function], Function]:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from weakref import WeakSet
 
 from solver.child import child_command
+from solver.errors import refusal_of
 
 _ALL: "WeakSet[Loader]" = WeakSet()
 """Everything in this process that loads compiled code, so that a forked one can renew it."""
@@ -45,8 +46,10 @@ class Loader(ABC):
     def load(self) -> None:
         """Begin to load compiled code in the background, if it can take the game."""
         if self._loading is None and self._may_compile:
-            self._loading = threading.Thread(target=self._load, daemon=True)
-            self._loading.start()
+            loading = threading.Thread(target=self._load, daemon=True)
+            with suppress(RuntimeError):  # no thread can be started: plain Python answers
+                loading.start()
+                self._loading = loading
 
     def compiled(self, deadline: float) -> Any:
         """Return what searches in compiled code, when it is there before the deadline; None if not."""
@@ -56,8 +59,13 @@ class Loader(ABC):
         return self._compiled
 
     def _load(self) -> None:
-        with suppress(ImportError):  # this process was forked while another thread of its parent was importing it
+        try:
             self._load_compiled()
+        except ImportError:
+            pass  # this process was forked while another thread of its parent was importing it
+        except Exception as error:
+            if refusal_of(error) is None:
+                raise
 
     def _load_compiled(self) -> None:
         from solver.kernels.cache import is_cached  # only now: small answers need none of it

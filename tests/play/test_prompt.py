@@ -30,6 +30,7 @@ SCRIPT = [
     ("save", "No file named: save FILE.", None),
     ("save kept.txt", "Saved to kept.txt.", None),
     ("save kept.txt/below", "/Cannot write '.*/kept.txt/below': .*; name another file\\./", None),
+    ("a1" * 6000, "That is too long: write a move, or a command of at most 10,000 letters.", None),
     ("help", "  resign   give up", None),
     ("save there.txt", "there.txt' exists and is not this game: name another file.", None),
     ("resign", "O has won: X resigned. X made 1 move: 1 best, 0 that changed the outcome.", None),
