@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,21 @@ class Answer(NamedTuple):
     @property
     def json(self) -> Any:
         return json.loads(self.body)
+
+    @property
+    def error(self) -> tuple[int, str]:
+        """The status and the kind of an error, which has the one shape that all errors have."""
+        fields = self.json
+        assert self.headers["content-type"] == "application/json"
+        assert int(self.headers["content-length"]) == len(self.body)
+        assert {name: type(value) for name, value in fields.items() if name not in ("match", "state")} == {
+            "error": str, "message": str, "statusCode": int,
+        }  # fmt: skip
+        assert fields["statusCode"] == self.status
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fields["error"]), fields
+        assert fields["message"], fields
+        assert fields["message"].isprintable(), fields
+        return self.status, fields["error"]
 
 
 class Client:
@@ -51,6 +66,18 @@ class Client:
         """Send a move for a side, by default with an id that no other has."""
         body = {"version": version, "id": ident or os.urandom(8).hex(), "move": move}
         return self.post(f"/api/matches/{match['id']}/moves", body, match["tokens"][side])
+
+    def play(self, match: Any, moves: Sequence[str], version: int = 0) -> list[Any]:
+        """Make moves by turns, X first, and return the steps."""
+        answers = [self.move(match, "XO"[at % 2], at, move) for at, move in enumerate(moves, version)]
+        assert {answer.status for answer in answers} <= {200}, answers
+        return [answer.json for answer in answers]
+
+    def state_of(self, match: Any) -> Any:
+        """Return a match as it stands."""
+        answer = self.get(f"/api/matches/{match['id']}")
+        assert answer.status == 200, answer
+        return answer.json
 
 
 class Served(Client):

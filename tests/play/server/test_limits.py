@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import pytest
 from asgi import InProcess
@@ -17,6 +17,7 @@ from play.server.requests import MOST_BOARDS
 
 BOARD = "X.../.O../..../...."
 ONE = f"/api/position?board={BOARD}"
+NOBODY = "0123456789abcdef"
 COSTLIEST = MOST_BOARDS * BATCH
 
 
@@ -40,22 +41,14 @@ class Bucket:
         return 0.0
 
 
-class Ask(NamedTuple):
-    """An address asks for work, some time after the one before it."""
-
-    after: float
-    address: str
-    cost: float
-
-
 # Powers of two, and times and costs that are few binary digits long: all sums are exact, so the twins cannot differ.
 RATES = [1, 2, 64, 1024]
-asks = st.builds(
-    Ask,
-    after=st.integers(0, 2**12).map(lambda ticks: ticks / 64),
-    address=st.sampled_from(["1.2.3.4", "1.2.3.5", "2001:db8::"]),
-    cost=st.integers(1, 8 * 700).map(lambda eighths: eighths / 8),
+asks = st.tuples(
+    st.integers(0, 2**12).map(lambda ticks: ticks / 64),  # seconds after the one before it
+    st.sampled_from(["1.2.3.4", "1.2.3.5", "2001:db8::"]),
+    st.integers(1, 8 * 700).map(lambda eighths: eighths / 8),  # the cost
 )
+Ask = tuple[float, str, float]
 
 
 @given(st.sampled_from(RATES), st.lists(asks, max_size=60))
@@ -94,9 +87,9 @@ def test_it_is_enough_to_wait_as_long_as_a_refusal_says(rate: float, sequence: l
 def test_a_refusal_costs_nothing(ask: Ask, refusals: int) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: a request that is refused changes nothing
     allowance = Allowance(1)
-    assert allowance.charge(ask.address, BURST, 0.0) == 0
-    waits = {allowance.charge(ask.address, ask.cost, 0.0) for _ in range(refusals)}
-    assert waits == {ask.cost}
+    _, address, cost = ask
+    assert allowance.charge(address, BURST, 0.0) == 0
+    assert {allowance.charge(address, cost, 0.0) for _ in range(refusals)} == {cost}
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "::1"])
@@ -136,26 +129,16 @@ def test_work_is_charged_to_the_address_and_of_ipv6_to_the_network(client: objec
     assert address_of({}) == ""
 
 
-class Clock:
-    """What the allowance takes for the module `time`."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """A clock that stands still unless a test moves it."""
-    clock = Clock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A clock that stands still unless a test moves it: what the allowance takes for the module `time`."""
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
     monkeypatch.setattr(charging, "time", clock)
     return clock
 
 
 @pytest.fixture
-def limited(serve: Callable[..., InProcess], store4: Path, clock: Clock) -> InProcess:
+def limited(serve: Callable[..., InProcess], store4: Path, clock: SimpleNamespace) -> InProcess:
     """An application that allows 1 unit a second, and 500 at once, to every address."""
     return serve(limit=1, seconds=0.05, store=str(store4))
 
@@ -166,11 +149,10 @@ def spend(served: InProcess, units: float, source: str = "127.0.0.1") -> None:
 
 
 def is_too_many(answer: Answer) -> bool:
-    """Whether a request was refused as one too many, which is said in the shape of all errors."""
+    """Whether a request was refused as one too many, and told when to come back."""
     if answer.status != 429:
         return False
-    assert set(answer.json) == {"error", "message", "statusCode"}
-    assert (answer.json["error"], answer.json["statusCode"]) == ("too-many-requests", 429)
+    assert answer.error == (429, "too-many-requests")
     assert answer.headers["cache-control"] == "no-store"
     return int(answer.headers["retry-after"]) >= 1
 
@@ -183,6 +165,10 @@ WORK: list[tuple[float, str, str, object]] = [
     (6.76, "GET", "/api/games/20,20,5", None),  # 1,152 lines of five
     (5, "GET", "/api/puzzle?seed=1", None),
     (10, "POST", "/api/matches", {}),
+    (1, "GET", f"/game/state/{NOBODY}", None),
+    (1, "POST", "/game/move", {"gameId": NOBODY, "player": "R", "row": 0, "col": 0}),
+    (1, "POST", "/ai/move", {"gameId": NOBODY}),
+    (10, "POST", "/game/start", {"mode": "PvAI"}),
     (1, "POST", "/api/positions", {"boards": [BOARD] * 8}),
     (50, "POST", "/api/positions", {"boards": [BOARD] * 400}),
     (51, "GET", "/api/position?game=6,7,4&board=42", None),  # a look-up, and a search for it
@@ -213,6 +199,18 @@ def test_a_step_after_which_a_machine_has_to_search_costs_a_search(
     assert [limited.move(match, "X", 0, "b2").status for match in (first, second)] == [200, 429]
 
 
+def test_a_machine_of_the_duel_costs_a_search_if_it_moves_and_does_not_move_if_that_is_too_much(
+    limited: InProcess, clock: SimpleNamespace
+) -> None:
+    game = {"gameId": limited.post("/game/start", {"mode": "PvAI", "level": 0}).json["id"]}
+    assert limited.post("/game/move", {**game, "player": "R", "row": 0, "col": 0}).status == 200
+    spend(limited, BURST - 10 - 1 - 50)
+    assert is_too_many(limited.post("/ai/move", game))
+    assert limited.app.api.matches.find(game["gameId"]).version == 1
+    clock.now += 3
+    assert [limited.post("/ai/move", game).status for _ in range(3)] == [200, 409, 429]
+
+
 def test_a_page_of_another_origin_may_read_that_it_asks_too_much_where_it_may_read(limited: InProcess) -> None:
     spend(limited, BURST)
     for method, path, body in (("GET", ONE, None), ("POST", "/api/positions", {"boards": [BOARD] * 80})):
@@ -231,15 +229,13 @@ def test_an_answer_that_is_kept_is_charged_too_and_a_page_is_not(limited: InProc
     assert limited.get("/").status == limited.get("/api/openapi.json").status == 200
 
 
-def test_it_is_enough_to_wait_as_long_as_retry_after_says(serve: Callable[..., InProcess], clock: Clock) -> None:
-    served = serve(limit=64)
-    spend(served, 640)
-    begin = {"game": "3,3,3"}  # 10 units
-    answer = served.post("/api/matches", begin)
+def test_it_is_enough_to_wait_as_long_as_retry_after_says(limited: InProcess, clock: SimpleNamespace) -> None:
+    spend(limited, BURST - 9.5)
+    answer = limited.post("/api/matches", {"game": "3,3,3"})  # 10 units
     assert is_too_many(answer)
-    assert int(answer.headers["retry-after"]) == 1
-    clock.now += int(answer.headers["retry-after"])
-    assert served.post("/api/matches", begin).status == 201
+    assert answer.headers["retry-after"] == "1"
+    clock.now += 1
+    assert limited.post("/api/matches", {"game": "3,3,3"}).status == 201
 
 
 def test_each_address_has_an_allowance_of_its_own(limited: InProcess) -> None:
