@@ -1,6 +1,5 @@
 """`ttt4-play serve` as a command: how it starts and ends, what it loads, what it says of files that it cannot use."""
 
-import asyncio
 import json
 import logging
 import os
@@ -11,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from urllib.parse import quote
 import pytest
 from asgi import InProcess
 from commands import Ran, run_command
-from web import SERVE, asked
+from web import SERVE, Served
 
 from play.cli.main import main
 from play.server import serving
@@ -36,7 +35,6 @@ main()
 """
 OF_THE_WEB = {"uvicorn", "msgspec", "uvloop", "httptools", "asyncio", "play.server", "play.pages"}
 Start = Callable[..., tuple[Ran, list["Began"]]]
-StartProcess = Callable[..., "subprocess.Popen[str]"]
 
 
 class Began(NamedTuple):
@@ -65,12 +63,9 @@ def start(tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch) -> Star
     monkeypatch.setattr("play.server.serving.run", run)
 
     def starting(*options: object, **environment: str) -> tuple[Ran, list[Began]]:
-        own = {
-            "XDG_STATE_HOME": str(tmp_path / "state"),
-            "XDG_DATA_HOME": str(tmp_path / "data"),
-            "TTT4_STORE": str(store4),
-        }
-        return run_command(main, "serve", "--port", 0, *options, **{**own, **environment}), began
+        rooms = {f"XDG_{room.upper()}_HOME": str(tmp_path / room) for room in ("state", "data")}
+        own = {**rooms, "TTT4_STORE": str(store4), **environment}
+        return run_command(main, "serve", "--port", 0, *options, **own), began
 
     return starting
 
@@ -149,34 +144,6 @@ def test_that_an_ending_server_waits_for_no_search_is_not_logged_but_errors_are(
 # As a process
 
 
-@pytest.fixture
-def start_process(tmp_path: Path, store4: Path) -> Iterator[StartProcess]:
-    """Start the command as a process, on any port and with a state folder of the test's own."""
-    started: list[subprocess.Popen[str]] = []
-
-    def starting(*options: object, **environment: str) -> "subprocess.Popen[str]":
-        own = {"XDG_STATE_HOME": str(tmp_path / "state"), "TTT4_STORE": str(store4)}
-        started.append(
-            subprocess.Popen(
-                [*SERVE, "--port", "0", *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                env={**os.environ, **own, **environment}, cwd=tmp_path, start_new_session=True,
-            )
-        )  # fmt: skip
-        return started[-1]
-
-    yield starting
-    for process in started:
-        process.kill()
-        process.communicate()
-
-
-def port_of(process: "subprocess.Popen[str]") -> int:
-    """Return the port in the line that a server begins with."""
-    line = process.stdout.readline()
-    assert line.startswith("ttt4 is at http://"), (line, process.communicate(timeout=60))
-    return int(line.split()[3].rpartition(":")[2])
-
-
 def connected(port: int, path: str) -> socket.socket:
     """Ask for something on a connection of its own."""
     connection = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -187,22 +154,19 @@ def connected(port: int, path: str) -> socket.socket:
 @pytest.mark.parametrize(("number", "line"), [(signal.SIGINT, "Interrupted."), (signal.SIGTERM, "Terminated.")])
 @pytest.mark.parametrize("searching", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_signal_ends_it_with_one_line_whoever_asks_or_follows_and_all_matches_come_back(
-    searching: bool, number: signal.Signals, line: str, start_process: StartProcess, tmp_path: Path
+    searching: bool, number: signal.Signals, line: str, serve_process: Callable[..., Served], tmp_path: Path
 ) -> None:
-    process = start_process("--time", "300")
-    port = port_of(process)
-    players = {"O": "search"} if searching else {}
-    match = asyncio.run(asked(port, "POST", "/api/matches", {"game": "6,7,4", "players": players})).json
-    here, move = f"/api/matches/{match['id']}", {"version": 0, "id": "mine", "move": "d3"}
-    made = asyncio.run(asked(port, "POST", f"{here}/moves", move, match["tokens"]["X"]))  # and O may search
-    asking = [connected(port, "/api/position?game=9,9,5&board=81")] if searching else []
-    idle = connected(port, ONE)
-    following = [connected(port, f"{here}/events") for _ in range(10)]
+    served = serve_process("--time", "300")
+    match = served.begin("6,7,4", **({"O": "search"} if searching else {}))
+    here = f"/api/matches/{match['id']}"
+    made = served.move(match, "X", 0, "d3").json  # and O may search
+    asking = [connected(served.port, "/api/position?game=9,9,5&board=81")] if searching else []
+    idle = connected(served.port, ONE)
+    following = [connected(served.port, f"{here}/events") for _ in range(10)]
     for connection in (idle, *following):
         assert connection.recv(15) == b"HTTP/1.1 200 OK"  # by now it may search, too
-    process.send_signal(number)
-    assert process.communicate(timeout=60) == ("", f"{line}\n"), "it does not wait for a search"
-    assert process.returncode == 128 + number
+    assert served.end(number, within=60) == 128 + number, "it does not wait for a search"
+    assert (served.process.stdout.read(), served.said) == ("", f"{line}\n")
     assert all(connection.recv(15) == b"HTTP/1.1 503 Se" for connection in asking)
     for connection in following:
         while connection.recv(65536):
@@ -210,25 +174,28 @@ def test_a_signal_ends_it_with_one_line_whoever_asks_or_follows_and_all_matches_
     for connection in (*asking, idle, *following):
         connection.close()
     with InProcess(tmp_path / "state", live=True) as back:
-        assert back.get(here).json["events"][0]["time"] == made.json["time"]
+        assert back.get(here).json["events"][0]["time"] == made["time"]
 
 
-def test_a_signal_while_it_starts_ends_it_in_the_same_way(start_process: StartProcess) -> None:
-    process = start_process()
-    while "uvloop" not in Path(f"/proc/{process.pid}/maps").read_text():  # it has begun to load the web
-        assert process.poll() is None
-        time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60)[1] == "Interrupted.\n"
+def test_a_signal_while_it_starts_ends_it_in_the_same_way(tmp_path: Path, store4: Path) -> None:
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "TTT4_STORE": str(store4)}
+    with subprocess.Popen([*SERVE, "--port", "0"], stderr=subprocess.PIPE, text=True, env=environment) as process:
+        while "uvloop" not in Path(f"/proc/{process.pid}/maps").read_text():  # it has begun to load the web
+            assert process.poll() is None
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.communicate(timeout=60)[1] == "Interrupted.\n"
+        finally:
+            process.kill()
     assert process.returncode == 130
 
 
-def test_without_a_store_it_says_how_to_have_one_and_searches(start_process: StartProcess) -> None:
-    process = start_process("--time", "0.05", TTT4_STORE="")
-    answer = asyncio.run(asked(port_of(process), "GET", "/api/position?game=3,3,3&board=9"))
-    assert (answer.status, answer.json["source"]) == (200, "search")
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60)[1].splitlines() == [
+def test_without_a_store_it_says_how_to_have_one_and_searches(serve_process: Callable[..., Served]) -> None:
+    served = serve_process("--time", "0.05", TTT4_STORE="")
+    assert served.get("/api/position?game=3,3,3&board=9").json["source"] == "search"
+    assert served.end() == 130
+    assert served.said.splitlines() == [
         "No store of 4,4,4: searching live. For answers at once: ttt4-solve build", "Interrupted.",
     ]  # fmt: skip
 
@@ -249,18 +216,7 @@ def test_an_address_that_is_not_this_machine_s_is_one_line(host: str, start: Sta
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        "--port 65536",
-        "--port x",
-        "--limit 0",
-        "--limit nan",
-        "--limit inf",
-        "--time -1",
-        "--game none:No",
-        "more",
-        "--none",
-    ],
+    "wrong", ["--port 65536", "--limit 0", "--limit nan", "--limit inf", "--time -1", "--game none:No", "more"]
 )
 def test_wrong_usage_ends_with_2(wrong: str, start: Start) -> None:
     ran, began = start(*wrong.split())
@@ -289,21 +245,12 @@ def test_help_names_every_option(start: Start) -> None:
         assert option in ran.stdout
 
 
-@pytest.mark.parametrize(
-    ("module", "arguments"),
-    [
-        ("oracle.cli.main", ["X.../.O../..../....", "--json"]),
-        ("oracle.cli.main", ["9", "--game", "3,3,3", "--live"]),
-        ("play.cli.main", []),
-        ("play.cli.main", ["games"]),
-    ],
-)
-def test_other_commands_load_nothing_of_the_web(
-    module: str, arguments: list[str], tmp_path: Path, store4: Path
-) -> None:
+@pytest.mark.parametrize("command", ["oracle.cli.main 9 --game 3,3,3 --live", "play.cli.main", "play.cli.main games"])
+def test_other_commands_load_nothing_of_the_web(command: str, tmp_path: Path, store4: Path) -> None:
+    module, *arguments = command.split()
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "TTT4_STORE": str(store4)}
-    command = [sys.executable, "-c", LISTING.format(module), *arguments]
-    ran = subprocess.run(command, input="b2\nquit\n", capture_output=True, text=True, env=environment)
+    listing = [sys.executable, "-c", LISTING.format(module), *arguments]
+    ran = subprocess.run(listing, input="b2\nquit\n", capture_output=True, text=True, env=environment)
     loaded = set(ran.stderr.splitlines()[-1].split())
     assert module in loaded, ran.stderr
     assert not {name for name in loaded if any(name == each or name.startswith(f"{each}.") for each in OF_THE_WEB)}
@@ -315,18 +262,15 @@ def test_a_state_folder_that_cannot_be_made_is_one_line(start: Start, tmp_path: 
         assert is_refused(start(XDG_STATE_HOME=str(state))[0], 1, f"'{state}/ttt4/matches.lmdb'")
 
 
-def test_a_state_folder_that_may_not_be_written_is_one_line(start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("below", "why"), [("", "Permission denied"), ("matches.lmdb", "")], ids=["closed", "folder"])
+def test_matches_that_cannot_be_written_are_one_line(below: str, why: str, start: Start, tmp_path: Path) -> None:
     folder = tmp_path / "state" / "ttt4"
-    folder.mkdir(parents=True)
-    folder.chmod(0o500)
-    if os.access(folder, os.W_OK):
-        pytest.skip("whoever runs this may write anywhere")
-    assert is_refused(start()[0], 1, f"'{folder}/matches.lmdb'", "Permission denied")
-
-
-def test_a_folder_in_place_of_the_matches_is_one_line(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "state" / "ttt4" / "matches.lmdb").mkdir(parents=True)
-    assert is_refused(start()[0], 1, f"'{tmp_path}/state/ttt4/matches.lmdb'")
+    (folder / below).mkdir(parents=True)
+    if not below:
+        folder.chmod(0o500)
+        if os.access(folder, os.W_OK):
+            pytest.skip("whoever runs this may write anywhere")
+    assert is_refused(start()[0], 1, f"'{folder}/matches.lmdb'", why)
 
 
 @pytest.fixture
@@ -334,9 +278,7 @@ def kept(tmp_path: Path) -> Path:
     """The file of some matches, whose server has ended."""
     with InProcess(tmp_path / "state", live=True) as served:
         for _ in range(5):
-            match = served.begin()
-            for version, move in enumerate(["a1", "b1", "c1"]):
-                served.move(match, "XO"[version % 2], version, move)
+            served.play(served.begin(), ["a1", "b1", "c1"])
     return tmp_path / "state" / "ttt4" / "matches.lmdb"
 
 
@@ -375,35 +317,23 @@ def test_matches_that_were_moved_away_are_begun_anew(start: Start, kept: Path) -
 # Games of the operator's own, and stores
 
 
-def test_a_game_of_one_s_own_is_offered_and_has_no_positions_to_look_up(
-    serve: Callable[..., InProcess], nim: Rules[Any]
+def test_a_game_of_one_s_own_is_offered_if_it_is_named_at_the_start_and_has_no_positions_to_look_up(
+    serve: Callable[..., InProcess], server: InProcess, nim: Rules[Any]
 ) -> None:
     served = serve(own=[nim])
-    nim = {"name": "nim:Nim", "cells": None, "about": "", "store": False}
-    assert nim in served.get("/api/games").json
+    assert {"name": "nim:Nim", "cells": None, "about": "", "store": False} in served.get("/api/games").json
     assert served.get("/api/games/nim:Nim").json == {"name": "nim:Nim", "sides": ["X", "O"], "cells": None}
-    for answer in (
-        served.get("/api/position?game=nim:Nim&board=7"),
-        served.get(f"/api/position?game={quote('nim:Nim', safe='')}&moves=1"),
-        served.get("/api/puzzle?game=nim:Nim"),
-        served.post("/api/positions", {"game": "nim:Nim", "boards": ["7 X"]}),
+    assert server.get("/api/games/nim:Nim").error == (404, "no-game")
+    for ask in (
+        lambda each: each.get("/api/position?game=nim:Nim&board=7"),
+        lambda each: each.get(f"/api/position?game={quote('nim:Nim', safe='')}&moves=1"),
+        lambda each: each.get("/api/puzzle?game=nim:Nim"),
+        lambda each: each.post("/api/positions", {"game": "nim:Nim", "boards": ["7 X"]}),
     ):
-        assert (answer.status, answer.json["error"]) == (400, "bad-game")
-        assert "only games on a board have positions to look up, and nim:Nim is not one" in answer.json["message"]
-    refused = served.post("/api/matches", {"game": "nim:Nim", "players": {"O": "oracle"}})
-    assert (refused.status, refused.json["error"]) == (400, "bad-player")
-    match = served.begin("nim:Nim", O="random")
-    assert (match["state"], match["legal"]) == ("7 X", ["1", "2", "3"])
-    assert served.move(match, "X", 0, "3").json["state"] == "4 O"
-    assert served.wait_for(match, 2)["to_move"] in ("X", None)
+        assert ask(served).error == ask(server).error == (400, "bad-game")
+        assert "only games on a board have positions to look up, and nim:Nim is not" in ask(served).json["message"]
+    assert server.post("/api/matches", {"game": "nim:Nim"}).error == (400, "bad-game")
     assert served.said == ""
-
-
-def test_a_game_of_one_s_own_is_served_only_if_it_is_named_at_the_start(server: InProcess, nim: Rules[Any]) -> None:
-    served = server
-    assert served.get("/api/games/nim:Nim").status == 404
-    for answer in (served.get("/api/position?game=nim:Nim&board=7"), served.post("/api/matches", {"game": "nim:Nim"})):
-        assert (answer.status, answer.json["error"]) == (400, "bad-game")
 
 
 def test_damage_to_a_store_is_a_failure_of_which_the_server_s_log_says_more(
