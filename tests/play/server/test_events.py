@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from asgi import InProcess
-from web import Answer, Client, Event, Served, asked, events
+from web import Answer, Event, Served, asked, events
 
 from play.server import events as streams
 from play.server import serving as protocol
@@ -27,41 +27,24 @@ SLOW = pytest.mark.slow
 class Spectator:
     """Follows a match as a browser does: it comes back with the last id that it saw, whenever it is cut off."""
 
-    def __init__(self, port: int, match: Any) -> None:
-        self.port = port
-        self.match = match["id"]
-        self.last: int | None = None
-        self.whole: list[Any] = []
-        self.steps: list[Any] = []
+    def __init__(self) -> None:
+        self.seen: list[Event] = []
         self.cut = 0
 
-    async def follow(self, until: int) -> None:
+    async def follow(self, port: int, match: Any, until: int) -> None:
         """Follow until a version has come."""
-        while self.last is None or self.last < until:
+        last: int | None = None
+        while last != until:
             with suppress(OSError, asyncio.IncompleteReadError):
-                async with aclosing(events(self.port, self.match, self.last)) as coming:
+                async with aclosing(events(port, match["id"], last)) as coming:
                     async for event in coming:
-                        self.take(event)
-                        if self.last == until:
+                        if event.kind != "notice":
+                            self.seen.append(event)
+                            last = event.ident
+                        if last == until:
                             return
             self.cut += 1
             await asyncio.sleep(0.05)
-
-    def take(self, event: Event) -> None:
-        if event.kind == "notice":
-            return
-        self.last = event.ident
-        (self.whole if event.kind == "match" else self.steps).append(event.data)
-
-    def missed(self, match: Any) -> str:
-        """Return what is wrong with what was seen of a match; nothing if it was all of it, once, and in order."""
-        if len(self.whole) != 1 or self.whole[0]["version"]:
-            return f"{len(self.whole)} whole matches"
-        if [step["version"] for step in self.steps] != [*range(1, match["version"] + 1)]:
-            return f"versions {[step['version'] for step in self.steps]}"
-        own = ("version", "state", "to_move", "legal", "outcome", "ending")
-        made = [{name: text for name, text in step.items() if name not in own} for step in self.steps]
-        return "" if made == match["events"] and self.steps[-1]["state"] == match["state"] else "other events"
 
 
 def path_of(match: Any, what: str = "events") -> str:
@@ -78,18 +61,6 @@ def stream(port: int, path: str, room: int | None = None, **headers: str) -> soc
     lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", *(f"{name}: {text}" for name, text in headers.items())]
     taking.sendall("\r\n".join([*lines, "", ""]).encode())
     return taking
-
-
-def play(server: Client, match: Any, moves: list[str], version: int = 0) -> list[Any]:
-    """Make moves by turns, X first, and return the steps."""
-    answers = [server.move(match, "XO"[at % 2], at, move) for at, move in enumerate(moves, version)]
-    assert {answer.status for answer in answers} <= {200}, answers
-    return [answer.json for answer in answers]
-
-
-def whole(server: InProcess, match: Any) -> Any:
-    """Return a match as it stands."""
-    return server.get(f"/api/matches/{match['id']}").json
 
 
 @cache
@@ -139,39 +110,30 @@ def long_match(server: InProcess, count: int) -> Any:
 def test_first_comes_the_whole_match_then_every_step_with_consecutive_ids(server: InProcess) -> None:
     match = server.begin("3,3,3")
     following = server.follow(match)
-    assert following.some(1) == [Event("match", 0, whole(server, match))]
-    steps = play(server, match, ["b2", "a1", "c3", "a3"])
+    assert following.some(1) == [Event("match", 0, server.state_of(match))]
+    steps = server.play(match, ["b2", "a1", "c3", "a3"])
     assert following.some(4) == [Event("step", number, step) for number, step in enumerate(steps, 1)]
     following.close()
 
 
-def test_who_comes_later_gets_the_match_as_it_stands(server: InProcess) -> None:
+def test_who_comes_later_gets_the_match_as_it_stands_in_a_stream_that_nobody_keeps(server: InProcess) -> None:
     match = server.begin("3,3,3")
-    play(server, match, ["b2", "a1"])
+    server.play(match, ["b2", "a1"])
     following = server.follow(match)
-    assert following.waiting() == [Event("match", 2, whole(server, match))]
-    following.close()
-
-
-def test_the_stream_says_what_it_is_and_that_nobody_keeps_it(server: InProcess) -> None:
-    following = server.follow(server.begin("3,3,3"))
-    following.next()
-    assert following.headers["content-type"] == "text/event-stream; charset=utf-8"
-    assert following.headers["cache-control"] == "no-store"
+    assert following.waiting() == [Event("match", 2, server.state_of(match))]
     assert following.text.startswith("retry: 1000\n\n")
     following.close()
-
-
-def test_to_ask_for_the_head_alone_ends_at_once(server: InProcess) -> None:
-    answer = server.ask("HEAD", path_of(server.begin("3,3,3")))
-    assert (answer.status, answer.body) == (200, b"")
-    assert answer.headers["content-type"].startswith("text/event-stream")
+    head = server.ask("HEAD", path_of(match))
+    assert (head.status, head.body) == (200, b"")
+    for headers in (following.headers, head.headers):
+        assert headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert headers["cache-control"] == "no-store"
 
 
 @pytest.mark.parametrize("how", ["header", "query", "both"])
 def test_a_stream_goes_on_after_any_version_without_a_gap_or_a_repetition(how: str, server: InProcess) -> None:
     match = server.begin("3,3,3")
-    steps = play(server, match, ["b2", "a1", "c3", "a3", "a2"])
+    steps = server.play(match, ["b2", "a1", "c3", "a3", "a2"])
     expected = [f"id: {step['version']}\nevent: step\ndata: {json.dumps(step)}\n\n" for step in steps]
     end = 'event: notice\ndata: {"undo_asked_by": null, "rematch": null, "notices": 0}\n\n'
     for after in range(6):
@@ -185,16 +147,16 @@ def test_a_stream_goes_on_after_any_version_without_a_gap_or_a_repetition(how: s
 @pytest.mark.parametrize("known", ["3", "9999999", "99999999999999999999", "-1", "x", "1.0", "%C2%B2", ""])
 def test_with_an_id_that_the_match_does_not_have_one_gets_the_whole_match(known: str, server: InProcess) -> None:
     match = server.begin("3,3,3")
-    play(server, match, ["b2", "a1"])
+    server.play(match, ["b2", "a1"])
     following = server.stream(path_of(match), **{"Last-Event-ID": known})
     assert [(event.kind, event.ident) for event in following.waiting()] == [("match", 2)]
     following.close()
 
 
-@pytest.mark.parametrize("after", ["99999999999999999999", "-1", "x", "1.0", "%C2%B2", ""])
+@pytest.mark.parametrize("after", ["99999999999999999999", "-1", "1.0", "%C2%B2", ""])
 def test_what_is_no_version_is_refused_in_a_query(after: str, server: InProcess) -> None:
     answer = server.get(f"{path_of(server.begin('3,3,3'))}?after={after}")
-    assert (answer.status, answer.json["error"]) == (400, "bad-query")
+    assert answer.error == (400, "bad-query")
 
 
 def test_a_long_match_comes_whole_and_in_order(serve: Callable[..., InProcess]) -> None:
@@ -206,7 +168,7 @@ def test_a_long_match_comes_whole_and_in_order(serve: Callable[..., InProcess]) 
 def test_anybody_may_follow_and_all_are_sent_the_same(server: InProcess) -> None:
     match = server.begin("3,3,3")
     crowd = [server.follow(match) for _ in range(20)]
-    steps = play(server, match, ["b2", "a1", "c3", "a3"])
+    steps = server.play(match, ["b2", "a1", "c3", "a3"])
     for each in crowd:
         assert each.waiting()[-1].data == steps[-1]
         each.close()
@@ -229,7 +191,7 @@ def test_steps_come_in_order_to_whoever_joins_at_any_moment(server: InProcess) -
 
 def test_an_undo_that_is_asked_declined_or_agreed_to_is_told_to_all(server: InProcess) -> None:
     match = server.begin("3,3,3")
-    play(server, match, ["b2", "a1"])
+    server.play(match, ["b2", "a1"])
     following = server.follow(match)
     came = following.some(1)
     for side, more, status in (
@@ -254,7 +216,7 @@ def test_a_rematch_is_told_to_all_and_to_those_who_come_back(server: InProcess) 
     server.post(path_of(match, "rematch"), {}, match["tokens"]["O"])
     (told,) = following.waiting()
     assert told.kind == "notice"
-    assert told.data["rematch"] == whole(server, match)["rematch"] != match["id"]
+    assert told.data["rematch"] == server.state_of(match)["rematch"] != match["id"]
     back = server.follow(match, after=1)
     assert back.waiting() == [told]
     following.close()
@@ -350,7 +312,7 @@ def test_when_too_many_follow_the_next_one_is_told_when_to_come_back(
 
     def is_refused(source: str) -> bool:
         refused = server.ask("GET", path_of(match), source=source)
-        assert (refused.status, refused.json["error"]) == (503, "too-many-streams")
+        assert refused.error == (503, "too-many-streams")
         return int(refused.headers["retry-after"]) > 0
 
     crowd = [server.stream(path_of(match), source=source) for source in ("10.0.0.1", "127.0.0.1")]
@@ -400,7 +362,7 @@ def test_streams_that_come_and_go_leave_no_descriptor_and_no_follower(serve: Cal
 def test_2000_streams_that_come_and_go_leave_no_memory(serve_process: Callable[..., Served]) -> None:
     server = serve_process()
     match = server.begin("8,8,5")
-    play(server, match, quiet_game("8,8,5", 20))
+    server.play(match, quiet_game("8,8,5", 20))
     before = server.descriptors() + 1  # the epoll's own, perhaps
     asyncio.run(come_and_go(server.port, path_of(match), 200))
     memory = server.memory()
@@ -419,12 +381,12 @@ def test_all_spectators_see_the_whole_game_though_the_server_is_killed_in_the_mi
 ) -> None:
     server = serve_process()
     match, moves = server.begin("8,8,5"), quiet_game("8,8,5", 12)
-    crowd = [Spectator(server.port, match) for _ in range(count)]
+    crowd = [Spectator() for _ in range(count)]
     memory = [0]
 
     async def playing() -> None:
-        following = [asyncio.create_task(each.follow(len(moves))) for each in crowd]
-        await until(lambda: all(each.last == 0 for each in crowd))
+        following = [asyncio.create_task(each.follow(server.port, match, len(moves))) for each in crowd]
+        await until(lambda: all(each.seen for each in crowd))
         for version, move in enumerate(moves):
             answer = asyncio.create_task(moved(server.port, match, version, move))
             if version == len(moves) // 2:
@@ -435,7 +397,11 @@ def test_all_spectators_see_the_whole_game_though_the_server_is_killed_in_the_mi
         memory.append(server.memory())
 
     asyncio.run(playing())
-    now = server.get(path_of(match, "")[:-1]).json
-    assert [missed for each in crowd if (missed := each.missed(now))] == []
+    made = server.state_of(match)["events"]
+    for each in crowd:
+        first, *steps = each.seen
+        assert (first.kind, first.ident) == ("match", 0)
+        assert [(step.kind, step.ident) for step in steps] == [("step", version + 1) for version in range(len(moves))]
+        assert all(event.items() <= step.data.items() for step, event in zip(steps, made, strict=True))
     assert all(each.cut for each in crowd), "everybody was cut off when the server died"
     assert max(memory) < 150e6
