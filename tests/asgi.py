@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import uvicorn
 import uvloop
+from documented import require_documented
 from web import Answer, Client, Event, read_answer, request_of
 
 from oracle.oracle import SearchingLive
@@ -206,7 +207,9 @@ class InProcess(Client):
         sent = await exchange.body()
         if method != "HEAD" and "content-length" in exchange.headers:
             assert len(sent) == int(exchange.headers["content-length"]), exchange.headers
-        return Answer(exchange.status, exchange.headers, sent)
+        answer = Answer(exchange.status, exchange.headers, sent)
+        require_documented(method, path, answer)
+        return answer
 
     def start_asking(self, *asked: Any, **more: Any) -> "asyncio.Task[Answer]":
         """Send a request, and wait for nothing; `run` waits for its answer."""
@@ -259,6 +262,18 @@ class InProcess(Client):
 
         self.run(reached())
         return self.get(f"/api/matches/{match['id']}").json
+
+    def play_out(self, match: Any, machine: str) -> Any:
+        """Play a match to its end against a machine, always the last legal move, and return it."""
+        now = self.state_of(match)
+        while not now["outcome"]:
+            if now["to_move"] == machine:
+                now = self.wait_for(match, now["version"] + 1)
+                assert now["events"][-1]["side"] == machine
+            else:
+                assert self.move(match, now["to_move"], now["version"], now["legal"][-1]).status == 200
+                now = self.state_of(match)
+        return now
 
     async def _lived(self, message: dict[str, str]) -> None:
         self._lives.set()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asgi import InProcess
+from asgi import InProcess, Stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from web import Answer, Event, Served, asked, events
@@ -353,15 +353,20 @@ def rival(tmp_path: Path) -> Child:
     return Child(move)
 
 
-def test_who_comes_second_to_another_server_is_refused_with_what_that_has_written(
-    rival: Child, serve: Callable[..., InProcess]
-) -> None:
-    server = serve()
+def overtaken(server: InProcess, rival: Child) -> tuple[Any, Stream, Any]:
+    """Begin and follow a match in which another server makes the second step; return all three."""
     match = server.begin("3,3,3")
     server.move(match, "X", 0, "b2")
     following = server.follow(match)
     following.next()
-    theirs = json.loads(rival.begin().ended()[1])
+    return match, following, json.loads(rival.begin().ended()[1])
+
+
+def test_who_comes_second_to_another_server_is_refused_with_what_that_has_written(
+    rival: Child, serve: Callable[..., InProcess]
+) -> None:
+    server = serve()
+    match, following, theirs = overtaken(server, rival)
     refused = server.move(match, "O", 1, "c3", "mine")
     assert (refused.status, refused.json["error"]) == (409, "stale-version")
     assert refused.json["match"]["version"] == 2
@@ -374,12 +379,7 @@ def test_what_another_server_writes_comes_to_those_who_follow_here(
     rival: Child, serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_matches, "_WATCHED", 0.01)
-    server = serve()
-    match = server.begin("3,3,3")
-    server.move(match, "X", 0, "b2")
-    following = server.follow(match)
-    following.next()
-    theirs = json.loads(rival.begin().ended()[1])
+    _, following, theirs = overtaken(serve(), rival)
     assert following.next().data == theirs
     following.close()
 

@@ -211,6 +211,16 @@ def test_a_game_without_a_store_is_searched(server: InProcess) -> None:
     assert server.get("/api/position?game=3,3,3&board=9", If_None_Match=answer.headers["etag"]).status in (200, 304)
 
 
+@pytest.mark.parametrize(("game", "board"), [
+    ("3,3,3,misere", "XO7"), ("fano", "7"), ("15,15,5", "225"), ("10,10,7", "100"), ("duel,3,3", "9"),
+])  # fmt: skip
+def test_boards_of_every_kind_are_answered_in_the_shape_that_is_documented(
+    game: str, board: str, brisk: InProcess
+) -> None:
+    single, (one, other) = asked(brisk, board, game), batch(brisk, [board, "no"], game).json
+    assert (single.json["game"], one["game"], other["error"]) == (game, game, "bad-board")
+
+
 def test_an_answer_for_which_there_was_too_little_time_is_not_kept(brisk: InProcess) -> None:
     for _ in range(2):
         answer = brisk.get("/api/position?game=6,7,4&board=42")
@@ -376,9 +386,13 @@ def test_a_puzzle_has_the_outcome_and_the_stars_that_were_asked_for(
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["seed=1&date=2026-11-19", "seed=" + "x" * 81, "stars=0", "stars=1.0", "outcome=loss", "date=2026-02-30"],
+    ("query", "error"),
+    [
+        *((query, (400, "bad-query")) for query in ("seed=1&date=2026-11-19", "seed=" + "x" * 81, "date=2026-02-30")),
+        *((query, (400, "bad-query")) for query in ("stars=0", "stars=1.0", "outcome=loss")),
+        ("game=1,3,3", (404, "no-puzzle")),
+        ("game=6,7,4", (409, "no-store")),
+    ],
 )
-def test_a_puzzle_that_cannot_be_is_refused(query: str, server: InProcess) -> None:
-    answer = server.get(f"/api/puzzle?{query}")
-    assert (answer.status, answer.json["error"]) == (400, "bad-query")
+def test_a_puzzle_that_cannot_be_is_refused(query: str, error: tuple[int, str], server: InProcess) -> None:
+    assert server.get(f"/api/puzzle?{query}").error == error

@@ -428,6 +428,15 @@ def test_the_review_is_that_of_play_review(
     assert (answer.status, answer.json["turning_point"]) == (200, turning_point)
 
 
+def test_a_game_too_large_to_solve_is_reviewed_by_estimates_and_one_in_between_is_not(brisk: InProcess) -> None:
+    large = brisk.begin("15,15,5")
+    brisk.play(large, ["h8", "a1"])
+    answer = brisk.get(f"/api/matches/{large['id']}/review")
+    assert (answer.status, answer.json["exact"], len(answer.json["moves"])) == (200, False, 2)
+    between = brisk.begin("5,5,4")
+    assert brisk.get(f"/api/matches/{between['id']}/review").error == (409, "no-store")
+
+
 def test_at_every_step_the_match_is_a_record_that_can_be_read_and_that_says_the_same(server: InProcess) -> None:
     match = server.begin("3,3,3")
     steps = [
@@ -456,16 +465,7 @@ def test_at_every_step_the_match_is_a_record_that_can_be_read_and_that_says_the_
 @pytest.mark.parametrize("name", ["oracle", "oracle:3", "first", "rules", "random", "search"])
 @pytest.mark.parametrize("side", ["X", "O"])
 def test_a_machine_moves_by_itself_until_the_end(side: str, name: str, server: InProcess) -> None:
-    other = {"X": "O", "O": "X"}[side]
-    match = server.begin("3,3,3", **{side: name})
-    now = server.state_of(match)
-    while not now["outcome"]:
-        if now["to_move"] == side:
-            now = server.wait_for(match, now["version"] + 1)
-            assert now["events"][-1]["side"] == side
-        else:
-            assert server.move(match, other, now["version"], now["legal"][0]).status == 200
-            now = server.state_of(match)
+    now = server.play_out(server.begin("3,3,3", **{side: name}), side)
     assert [event["side"] for event in now["events"]] == list("XOXOXOXOX"[: now["version"]])
 
 

@@ -1,6 +1,5 @@
 """The OpenAPI document: it lists what is served, its examples work, and all that is answered has the shape it says."""
 
-import json
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
@@ -9,18 +8,15 @@ from urllib.parse import urlencode
 
 import pytest
 from asgi import InProcess
+from documented import DOCUMENT
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from requests import PreparedRequest, Response, Session
 from requests.adapters import BaseAdapter, HTTPAdapter
 from urllib3 import HTTPResponse
 
-from play.server.allowance import Allowance
-from play.server.desk import Desk
 from play.server.documented import OPERATIONS
-from play.server.openapi import document
 
-DOCUMENT = json.loads(document(OPERATIONS, Allowance()))
 METHODS = ["get", "head", "post", "put", "delete", "patch"]
 
 # The document says of games, boards and moves that they are texts; which texts are games, which boards a game reaches
@@ -157,177 +153,11 @@ def test_every_example_works_when_it_is_sent_as_it_is(server: InProcess) -> None
         "move": 200, "undo": 202, "resign": 200, "rematch": 201, "review": 200, "events": 200,
         "start_game": 201, "game_state": 200, "make_move": 200, "machine_move": 200,
     }  # fmt: skip
-
-
-def undocumented(value: Any, schema: Any, at: str = "") -> list[str]:
-    """Return the fields of a value that its schema does not name."""
-    if "$ref" in schema:
-        schema = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    if "anyOf" in schema:
-        return min((undocumented(value, each, at) for each in schema["anyOf"]), key=len)
-    if isinstance(value, list):
-        return [name for each in value for name in undocumented(each, schema.get("items", {}), at)]
-    if not isinstance(value, dict) or "additionalProperties" in schema:
-        return []
-    named = schema.get("properties", {})
-    below = [name for key in value if key in named for name in undocumented(value[key], named[key], f"{at}.{key}")]
-    return [f"{at}.{key}" for key in value if key not in named] + below
+    answers = {(each.name, status) for each in OPERATIONS for status in each.answers}
+    assert answers == {*statuses.items(), ("position", 304), ("undo", 200)}
 
 
 ANY_EXAMPLES = {"suppress_health_check": list(HealthCheck), "database": None, "derandomize": True, "deadline": None}
-
-
-class Visitor:
-    """Sends requests, and holds each answer against the document; it remembers which answers it has had."""
-
-    def __init__(self, served: InProcess, schema: Any) -> None:
-        self.served = served
-        self.schema = schema
-        self.had: set[tuple[str, int]] = set()
-
-    def __call__(self, method: str, path: str, status: int, body: Any = None, **more: Any) -> Any:
-        """Send a request, of which `more` has the query, the parts of the path and the token; return the JSON."""
-        operation = self.schema[path][method]
-        names = {name for name in more if f"{{{name}}}" in path}
-        headers = {"Authorization": f"Bearer {more.pop('token')}"} if "token" in more else {}
-        headers |= more.pop("headers", {})
-        case = operation.Case(
-            path_parameters={name: more[name] for name in names},
-            query={name: value for name, value in more.items() if name not in names},
-            headers=headers,
-            **({"body": body, "media_type": "application/json"} if body is not None else {}),
-        )
-        response = case.call(base_url=self.served.url)
-        assert response.status_code == status, (method, path, more, response.text)
-        case.validate_response(response, excluded_checks=[_acceptance()])
-        described = operation.definition.raw
-        self.had.add((described["operationId"], status))
-        if not response.content:
-            return None
-        shape = described["responses"][str(status)]["content"]["application/json"]["schema"]
-        assert undocumented(response.json(), shape) == [], path
-        return response.json()
-
-
-def ask_about_games(visit: Visitor) -> None:
-    """Ask for positions, batches, games and puzzles of every kind: open, over, unsettled, by search, with holes."""
-    boards = ["16", "XXXX/OOO./..../....", "XOXO/XOXO/OXOX/OXOX", "XOX./OXO./XO../OX.."]
-    for board in boards:
-        visit("GET", "/api/position", 200, game="4,4,4", board=board)
-    visit("GET", "/api/position", 200, moves="b2 c3")
-    visit("GET", "/api/position", 304, board="16", headers={"If-None-Match": "*"})
-    for game, board in (
-        ("3,3,3,misere", "XO7"),
-        ("fano", "7"),
-        ("6,7,4", "42"),
-        ("15,15,5", "225"),
-        ("10,10,7", "100"),
-    ):
-        visit("GET", "/api/position", 200, game=game, board=board)
-        visit("POST", "/api/positions", 200, {"game": game, "boards": [board, "no"]})
-    visit("GET", "/api/position", 400, board="no")
-    visit("GET", "/api/position", 400)
-    visit("POST", "/api/positions", 200, {"boards": [*boards, "no", ""]})
-    visit("POST", "/api/positions", 400, {"boards": 1})
-    for game in visit("GET", "/api/games", 200):
-        visit("GET", "/api/games/{name}", 200, name=game["name"])
-    visit("GET", "/api/games/{name}", 404, name="none")
-    for words in ({"seed": "d"}, {"seed": "d", "outcome": "draw"}):
-        visit("GET", "/api/puzzle", 200, **words)
-    visit("GET", "/api/puzzle", 400, date="never")
-    visit("GET", "/api/puzzle", 404, game="1,3,3")
-    visit("GET", "/api/puzzle", 409, game="6,7,4")
-
-
-def play_matches(visit: Visitor) -> None:
-    """Play matches to their end, by every kind of step, and look at them at each stage."""
-    step = {"version": 0, "id": "1"}
-    match = visit("POST", "/api/matches", 201, {"players": {"X": "human", "O": "human"}})
-    ident, x, o = {"id": match["id"]}, match["tokens"]["X"], match["tokens"]["O"]
-    visit("GET", "/api/matches/{id}", 200, **ident)
-    visit("POST", "/api/matches/{id}/moves", 200, {**step, "move": "a1"}, token=x, **ident)
-    visit("POST", "/api/matches/{id}/moves", 409, {**step, "id": "2", "move": "a1"}, token=x, **ident)
-    visit("POST", "/api/matches/{id}/moves", 409, {"version": 1, "id": "3", "move": "b1"}, token=x, **ident)
-    visit("POST", "/api/matches/{id}/moves", 400, {"version": 1, "id": "4", "move": "a1"}, token=o, **ident)
-    visit("POST", "/api/matches/{id}/moves", 401, {"version": 1, "id": "5", "move": "b1"}, **ident)
-    visit("POST", "/api/matches/{id}/undo", 409, {"version": 1, "id": "6"}, token=o, **ident)
-    visit("POST", "/api/matches/{id}/undo", 202, {"version": 1, "id": "7"}, token=x, **ident)
-    visit("GET", "/api/matches/{id}", 200, **ident)
-    visit("POST", "/api/matches/{id}/undo", 202, {"version": 1, "id": "8", "agree": False}, token=o, **ident)
-    visit("POST", "/api/matches/{id}/undo", 202, {"version": 1, "id": "9"}, token=x, **ident)
-    visit("POST", "/api/matches/{id}/undo", 200, {"version": 1, "id": "10", "agree": True}, token=o, **ident)
-    visit("POST", "/api/matches/{id}/rematch", 409, token=x, **ident)
-    visit("POST", "/api/matches/{id}/resign", 200, {"version": 2, "id": "11"}, token=o, **ident)
-    visit("GET", "/api/matches/{id}/review", 200, **ident)
-    again = visit("POST", "/api/matches/{id}/rematch", 201, token=x, **ident)
-    assert visit("POST", "/api/matches/{id}/rematch", 201, token=o, **ident)["id"] == again["id"]
-    assert visit("GET", "/api/matches/{id}", 200, **ident)["rematch"] == again["id"]
-    won = visit("POST", "/api/matches", 201, {"board": "XXX./OOO./..../...."})
-    visit("POST", "/api/matches/{id}/moves", 200, {**step, "move": "d1"}, token=won["tokens"]["X"], id=won["id"])
-    assert visit("GET", "/api/matches/{id}", 200, id=won["id"])["ending"] == ["a1", "b1", "c1", "d1"]
-    visit("GET", "/api/matches/{id}/review", 200, id=won["id"])
-    large = visit("POST", "/api/matches", 201, {"game": "15,15,5"})
-    for version, (side, move) in enumerate((("X", "h8"), ("O", "a1"))):
-        taken = {"version": version, "id": str(version), "move": move}
-        visit("POST", "/api/matches/{id}/moves", 200, taken, token=large["tokens"][side], id=large["id"])
-    visit("GET", "/api/matches/{id}/review", 200, id=large["id"])
-    unsolved = visit("POST", "/api/matches", 201, {"game": "5,5,4"})
-    visit("GET", "/api/matches/{id}/review", 409, id=unsolved["id"])
-    visit("POST", "/api/matches", 400, {"game": "none"})
-    for part in ("", "/review", "/events"):
-        visit("GET", f"/api/matches/{{id}}{part}", 404, id="0123456789abcdef")
-
-
-def play_the_duel(visit: Visitor) -> None:
-    """Play the duel through its own interface, in both modes, to the end, and be refused."""
-    for mode in ("PvP", "PvAI"):
-        state = visit("POST", "/game/start", 201, {"mode": mode, "rows": 2, "columns": 2})
-        ident, game = state["id"], {"gameId": state["id"]}
-        for version in range(4):
-            name = visit("GET", "/api/matches/{id}", 200, id=ident)["legal"][0]
-            square = {"row": int(name[1]) - 1, "col": "ab".index(name[0])}
-            move = {**game, **square, "player": "RG"[version % 2]}
-            if mode == "PvAI" and version % 2:
-                visit("POST", "/game/move", 400, move)
-                visit("POST", "/ai/move", 200, game)
-            else:
-                visit("POST", "/ai/move", 409, game)
-                visit("POST", "/game/move", 200, {**move, "version": version, "id": str(version)})
-                visit("POST", "/game/move", 409, {**move, "version": version})
-            visit("GET", "/game/state/{id}", 200, id=ident)
-        visit("POST", "/game/move", 409, {**game, "player": "R", "row": 0, "col": 0})
-        visit("POST", "/ai/move", 409, game)
-        visit("GET", "/api/matches/{id}/review", 200, id=ident)
-    visit("POST", "/game/start", 400, {"mode": "none"})
-    visit("POST", "/game/move", 404, {"gameId": "none", "player": "R", "row": 0, "col": 0})
-    visit("POST", "/ai/move", 404, {"gameId": "none"})
-    visit("GET", "/game/state/{id}", 404, id="0123456789abcdef")
-
-
-VISITS = {
-    ask_about_games: {"position", "positions", "games", "game", "puzzle"},
-    play_matches: {"begin", "match", "move", "undo", "resign", "rematch", "review"},
-    play_the_duel: {"start_game", "game_state", "make_move", "machine_move"},
-}
-
-
-@pytest.mark.parametrize("visiting", VISITS)
-def test_every_answer_that_is_documented_is_seen_and_has_the_shape_that_the_document_says(
-    visiting: Callable[[Visitor], None], asked: InProcess, schema: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def symmetries(desk: Desk, game: str) -> str:  # to count them takes long
-        return "8"
-
-    monkeypatch.setattr(Desk, "symmetries", symmetries)
-    visit = Visitor(asked, schema)
-    visiting(visit)
-    assert {(each.name, status) for each in OPERATIONS for status in each.answers if each.name in VISITS[visiting]} <= (
-        visit.had
-    )
-
-
-def test_every_operation_is_visited_but_for_the_endless_one() -> None:
-    assert set().union(*VISITS.values()) == {each.name for each in OPERATIONS} - {"events"}
 
 
 def excluded(operation: Any) -> list[Any]:
