@@ -7,14 +7,27 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page, Route
+    from playwright.sync_api import Locator
+    from playwright.sync_api import Page as Page
+    from playwright.sync_api import Request as Request
+    from playwright.sync_api import Route as Route
+else:  # Playwright is imported by the tests that run, not by all found
+    Locator = Page = Request = Route = Any
+
+Visit = Callable[..., Page]
+slow = pytest.mark.slow
 
 HERE, AWAY, ORACLE, MACHINE = "A friend on this screen", "A friend elsewhere", "The oracle", "The machine"
 SIDES = {"X": "X, and begin", "O": "O", "R": "Red (R), and begin", "G": "Green (G)"}
 """What one can be, as it is offered."""
 
 EMPTY = "." * 16
+X_WINS = ["a1", "a2", "b1", "b2", "c1", "c2", "d1"]
+OPEN = '.cell[aria-disabled="false"]'
+"""The cells that can be picked."""
 
 STILL = "/static/share.js"
 """A file of the server that runs nothing: where pages wait for the next test."""
@@ -120,9 +133,20 @@ def play(page: Page, *moves: str) -> None:
         page.locator(f".cell:is({taken.format(move)})").wait_for()
 
 
+def open_cells(page: Page) -> list[str]:
+    """Return the names of the cells that can be picked."""
+    found: list[str] = page.locator(OPEN).evaluate_all("cells => cells.map(c => c.ariaLabel.split(',')[0])")
+    return found
+
+
+def steps(page: Page) -> Locator:
+    """Return the buttons of the list of moves."""
+    return page.get_by_role("list", name="Moves").get_by_role("button")
+
+
 def moves_listed(page: Page) -> list[str]:
     """Return the list of moves, as `X a1`, without their grades."""
-    texts = page.get_by_role("list", name="Moves").get_by_role("button").all_inner_texts()
+    texts = steps(page).all_inner_texts()
     return [" ".join(text.split()[:2]) for text in texts]
 
 

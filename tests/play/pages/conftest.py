@@ -28,7 +28,6 @@ SECONDS = 30
 """Timeout for whatever a page is to show, even on a busy machine."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Function) -> None:
     """Skip where there is no browser; skipped here, and not by a fixture, all tests share one line of the summary."""

@@ -1,10 +1,7 @@
 """Accessibility: axe finds nothing on any page in any state, and a keyboard and a screen reader are enough."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 from browsing import (
@@ -13,7 +10,10 @@ from browsing import (
     HERE,
     ORACLE,
     STILL,
+    X_WINS,
     Keys,
+    Page,
+    Visit,
     assert_accessible,
     begin,
     button,
@@ -24,6 +24,7 @@ from browsing import (
     play,
     says,
     shows,
+    slow,
     until,
 )
 from web import Served
@@ -31,16 +32,8 @@ from web import Served
 from oracle.oracle import Oracle
 from play.puzzles import Puzzle, make_puzzle
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Visit = Callable[..., "Page"]
-slow = pytest.mark.slow
-
 VERDICTS = "XXX./OO../..../...."
 """A position with a move that wins, moves that draw and moves that lose."""
-
-X_WINS = ["a1", "a2", "b1", "b2", "c1", "c2", "d1"]
 
 
 def setup(page: Page, url: str) -> None:

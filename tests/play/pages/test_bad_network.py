@@ -1,12 +1,9 @@
 """Bad networks: requests that are late, lost, refused or overtaken never leave a board blank, wrong or stuck."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from browsing import (
@@ -15,6 +12,9 @@ from browsing import (
     HERE,
     ORACLE,
     Held,
+    Page,
+    Route,
+    Visit,
     begin,
     button,
     cell,
@@ -26,16 +26,12 @@ from browsing import (
     play,
     says,
     shows,
+    slow,
     until,
 )
 from proxy import Proxy
 from web import Served
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
-
-Visit = Callable[..., "Page"]
-slow = pytest.mark.slow
 MOVES = "**/api/matches/*/moves"
 
 

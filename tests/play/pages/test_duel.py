@@ -3,22 +3,20 @@
 Boards and margins come from an implementation of the rules that shares nothing with ours (tests/naive.py).
 """
 
-from __future__ import annotations
-
 import random
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import naive
-import pytest
 from browsing import (
     AWAY,
     HERE,
     MACHINE,
+    OPEN,
     PHONE,
     Held,
     Keys,
+    Page,
+    Visit,
     begin,
     button,
     cell,
@@ -29,21 +27,17 @@ from browsing import (
     match_of,
     moves_listed,
     names,
+    open_cells,
     play,
     says,
     shows,
+    slow,
+    steps,
     until,
 )
 from web import Served
 
 from oracle.oracle import Oracle
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Visit = Callable[..., "Page"]
-slow = pytest.mark.slow
-OPEN = '.cell[aria-disabled="false"]'
 
 CAPTURES = ["a1", "b1", "c1", "a2", "c2", "b2", "a3", "c3", "b3"]
 """A game of duel,3,3 in which both sides capture, and G has to move anywhere after the first move."""
@@ -53,12 +47,6 @@ def name_of(duel: naive.Duel, number: int) -> str:
     return "abcdefghijkl"[number % duel.columns] + str(number // duel.columns + 1)
 
 
-def open_cells(page: Page) -> list[str]:
-    """Return the names of the cells that can be picked."""
-    found: list[str] = page.locator(OPEN).evaluate_all("cells => cells.map(c => c.ariaLabel.split(',')[0])")
-    return found
-
-
 class Game:
     """A game by the naive rules, beside the one on a page."""
 
@@ -66,6 +54,7 @@ class Game:
         self.duel = naive.Duel.named(name)
         self.board = self.duel.empty
         self.captured: list[int] = []
+        self.turned: list[int] = []
         self.played: list[str] = []
         self.rng = random.Random(seed)
 
@@ -83,11 +72,11 @@ class Game:
     def play(self, move: str) -> int:
         """Make a move and return how many tiles it captured."""
         number, side = self.number(move), self.side
-        captured = len(naive.captures(self.duel, self.board, number, side))
+        self.turned = sorted(naive.captures(self.duel, self.board, number, side))
         self.board = naive.placed(self.duel, self.board, number, side)
-        self.captured.append(captured)
+        self.captured.append(len(self.turned))
         self.played.append(f"{side} {move}")
-        return captured
+        return len(self.turned)
 
     def choice(self) -> str:
         return self.rng.choice(self.legal)
@@ -100,15 +89,17 @@ class Game:
         return re.compile(f"({winner}|You have (won|lost)): {max(red, green)} tiles to {min(red, green)}")
 
     def is_on(self, page: Page) -> None:
-        """Wait until a page shows the board, and see that it tells the score and every move."""
+        """Wait until a page shows the board, and see that it tells the score and every move, and marks captures."""
         shows(page, self.board)
+        turned = [name.split(",")[0] for name in names(page) if name.endswith(", captured")]
+        assert turned == [name_of(self.duel, number) for number in self.turned]
+        assert page.locator(".cell.turned").count() == len(turned)
         for side in "RG":
             count = self.board.count(side)
             row = page.locator(".players li").filter(has=page.locator(f".side.{side}"))
             expect(row).to_contain_text(f"{count} tile{'s' * (count != 1)}")
         assert moves_listed(page) == self.played
-        rows = page.get_by_role("list", name="Moves").get_by_role("button").all_inner_texts()
-        for text, move, captured in zip(rows, self.played, self.captured, strict=True):
+        for text, move, captured in zip(steps(page).all_inner_texts(), self.played, self.captured, strict=True):
             row, column = divmod(self.number(move[2:]), self.duel.columns)
             assert f"row {row + 1}, column {column + 1}" in text
             assert (f"captured {captured}" in text) == (captured > 0), text
@@ -167,31 +158,6 @@ def test_who_plays_a_machine_hears_of_both_captures_to_the_end(page: Page) -> No
     expect(page.locator(".players li").filter(has_text="you")).to_contain_text("G")
 
 
-@slow
-def test_captures_are_announced_once_a_move_and_marked_until_the_next(
-    page: Page, announced: Callable[[], list[str]]
-) -> None:
-    begin(page, HERE, game="duel,3,3")
-    says(page, "R to move.")
-    other = Game("duel,3,3")
-    announced()
-    for move in CAPTURES[:-1]:
-        before, side = other.board, other.side
-        captured = other.play(move)
-        play(page, move)
-        expected = f"{told(side, move, captured)}{other.side} to move."
-        says(page, expected)
-        assert [text for text in announced() if text != "Sending …"] == [expected]
-        turned = [
-            name_of(other.duel, number)
-            for number, (old, new) in enumerate(zip(before, other.board, strict=True))
-            if old not in (".", new)
-        ]
-        assert [name.split(",")[0] for name in names(page) if name.endswith(f"{side}, captured")] == turned
-        assert page.locator(".cell.turned").count() == len(turned) == captured
-    assert max(other.captured) > 1
-
-
 def test_the_cells_that_can_be_played_are_marked_and_clicks_elsewhere_are_refused_with_the_reason(
     server: Served, seat: Visit
 ) -> None:
@@ -215,8 +181,8 @@ def test_the_cells_that_can_be_played_are_marked_and_clicks_elsewhere_are_refuse
     refused("d3", "d3 is not next to a tile of R: pick a marked cell.")
     Keys(page).press("Enter")
     assert open_cells(page) == ["b1", "a2"]
-    page.get_by_role("list", name="Moves").get_by_role("button").nth(1).click()
-    page.get_by_role("list", name="Moves").get_by_role("button").nth(0).click()
+    steps(page).nth(1).click()
+    steps(page).nth(0).click()
     before = marks(page)
     refused("b1", "This is an earlier position: go back to the game to move.")
     assert server.get(f"/api/matches/{match_of(page)}").json["version"] == 2
@@ -242,21 +208,21 @@ def test_the_list_of_moves_shows_each_earlier_board_and_its_score_and_undo_gives
     page: Page,
 ) -> None:
     begin(page, HERE, game="duel,3,3")
+    expect(page.locator(".players")).to_contain_text("R on this screen")
     other = Game("duel,3,3")
     boards = [other.board]
     play(page, *CAPTURES[:5])
-    steps = page.get_by_role("list", name="Moves").get_by_role("button")
     for number, move in enumerate(CAPTURES[:5]):
         other.play(move)
         boards.append(other.board)
         if number < 4:
-            steps.nth(number).click()
+            steps(page).nth(number).click()
             says(page, f"Position after {number + 1} of 5 moves.")
         else:
             button(page, "Back to the game").click()
         shows(page, other.board)
-        expect(page.locator(".score").nth(0)).to_have_text(re.compile(f"^{other.board.count('R')} tile"))
-        expect(page.locator(".score").nth(1)).to_have_text(re.compile(f"^{other.board.count('G')} tile"))
+        for at, side in enumerate("RG"):
+            expect(page.locator(".score").nth(at)).to_have_text(re.compile(f"^{other.board.count(side)} tile"))
         assert page.locator(".cell.turned").count() == other.captured[-1]
     for board in boards[-2::-1]:
         button(page, "Undo").click()
@@ -310,51 +276,43 @@ def test_a_game_too_large_to_review_says_so_in_a_line(seat: Visit) -> None:
     expect(page.locator(".after")).to_have_text(re.compile("^No review: .*too long"))
 
 
-def says_of(by: int) -> tuple[str, str]:
-    """Return the text and the words for a margin."""
-    if by == 0:
-        return "=", "draws"
-    return (f"+{by}", f"wins by {by}") if by > 0 else (f"−{-by}", f"loses by {-by}")
-
-
 def explored(page: Page, duel: naive.Duel, board: str) -> None:
     """See that a page tells each legal move's margin, and nothing of other cells."""
     found = margins(duel, board)
-    telling = len(set(found.values())) > 1
+    best, worst, side = max(found.values()), min(found.values()), naive.turn(board)
     expected = []
     for number, tile in enumerate(board):
-        name = name_of(duel, number)
-        text, words = says_of(found[name]) if name in found else ("", "")
-        ring = ", best" if telling and name in found and found[name] == max(found.values()) else ""
-        state = tile if tile != "." else "empty"
-        expected.append((f"{name}, {state}{', ' if words else ''}{words}{ring}", text))
+        name, state, text = name_of(duel, number), tile if tile != "." else "empty", ""
+        if name in found:
+            by = found[name]
+            text = f"{'+' if by > 0 else '−'}{abs(by)}" if by else "="
+            state += f", {'wins' if by > 0 else 'loses'} by {abs(by)}" if by else ", draws"
+            state += ", best" if by == best > worst else ""
+        expected.append((f"{name}, {state}", text))
 
     def shown() -> list[tuple[str, str]]:
         cells = page.locator(".cell").evaluate_all("cells => cells.map(c => [c.ariaLabel, c.textContent])")
         return [((name or "").replace(", last move", "").replace(", captured", ""), text) for name, text in cells]
 
     until(page, shown, expected)
-    best, side = max(found.values()), naive.turn(board)
     winner = side if best > 0 else naive.rival(side)
     says(page, f"{side} to move: {f'{winner} wins by {abs(best)}' if best else 'a draw with best play'}.")
 
 
 def test_exploring_shows_each_legal_moves_margin(server: Served, visit: Visit) -> None:
     page, other = visit(f"{server.url}/explore/duel,3,3"), Game("duel,3,3", 7)
-    while True:
+    while "." in other.board:
         explored(page, other.duel, other.board)
         move = other.choice()
         cell(page, move).click()
         other.play(move)
-        if "." not in other.board:
-            break
     red, green = other.board.count("R"), other.board.count("G")
-    says(page, f"{'R' if red > green else 'G'} has won by {abs(red - green)}.")
-    steps = page.get_by_role("list", name="Moves to this position").get_by_role("button")
-    expect(steps).to_have_text(["start", *(move[2:] for move in other.played)])
+    winner, by = "R" if red > green else "G", abs(red - green)
+    says(page, f"{winner} has won by {by}.")
+    made = page.get_by_role("list", name="Moves to this position").get_by_role("button")
+    expect(made).to_have_text(["start", *(move[2:] for move in other.played)])
     graph = page.get_by_role("img", name="After so many moves")
-    label = f"9: {'R' if red > green else 'G'} wins by {abs(red - green)}."
-    expect(graph).to_have_attribute("aria-label", re.compile(re.escape(label)))
+    expect(graph).to_have_attribute("aria-label", re.compile(f"9: {winner} wins by {by}\\."))
     button(page, "Back").click()
     until(page, lambda: sum(mark != "." for mark in marks(page)), 8)
 
@@ -380,23 +338,21 @@ def test_a_board_is_set_up_by_clicking_and_a_move_is_refused_with_the_reason(ser
 
 @slow
 def test_every_size_is_reached_by_two_choices_and_remembered(page: Page, server: Served) -> None:
-    rows, columns = "2", "12"
     game_choice(page).hover()
     game_choice(page).select_option("duel")
-    for title in ("Rows", "Columns"):
-        offered = page.get_by_role("combobox", name=title).locator("option")
-        expect(offered).to_have_text([str(size) for size in range(2, 13)])
-    page.get_by_role("combobox", name="Rows").select_option(rows)
-    page.get_by_role("combobox", name="Columns").select_option(columns)
+    for title, size in (("Rows", "2"), ("Columns", "12")):
+        choice = page.get_by_role("combobox", name=title)
+        expect(choice.locator("option")).to_have_text([str(each) for each in range(2, 13)])
+        choice.select_option(size)
     expect(page.locator(".cell")).to_have_count(24)
-    expect(game_choice(page)).to_have_value(f"duel,{rows},{columns}")
+    expect(game_choice(page)).to_have_value("duel,2,12")
     page.reload()
     expect(page.locator(".cell")).to_have_count(24)
-    expect(page.get_by_role("combobox", name="Rows")).to_have_value(rows)
+    expect(page.get_by_role("combobox", name="Rows")).to_have_value("2")
     page.get_by_label(HERE).check()
     button(page, "Start game").click()
     page.wait_for_url("**/match/*")
-    assert server.get(f"/api/matches/{match_of(page)}").json["game"] == f"duel,{rows},{columns}"
+    assert server.get(f"/api/matches/{match_of(page)}").json["game"] == "duel,2,12"
 
 
 @slow
@@ -407,6 +363,9 @@ def test_the_set_up_speaks_of_each_game_in_its_own_words(page: Page) -> None:
     expect(game_choice(page).get_by_role("option", name="3 × 3, 3 in a row", exact=True)).to_be_attached()
     choose_game(page, "duel,4,4")
     says(page, "Red begins: pick a cell.")
+    for side, open_ones in (("G", 0), ("R", 16)):
+        page.get_by_label(re.compile(rf"\({side}\)")).check()
+        expect(page.locator(OPEN)).to_have_count(open_ones)
     expect(opponents).to_have_count(5)
     expect(page.get_by_label("Level 3, casual")).to_have_attribute("min", "1")
     page.get_by_label("Captures first").check()
@@ -448,17 +407,6 @@ def test_a_page_that_is_left_while_it_loads_never_replaces_the_next(server: Serv
     page.wait_for_timeout(200)  # nothing is to happen
     says(page, "X to move")
     expect(page.get_by_role("heading", level=1)).to_have_text("Explore")
-
-
-@slow
-def test_a_click_on_the_set_up_begins_the_game_if_one_begins(page: Page) -> None:
-    choose_game(page, "duel,4,4")
-    for side, open_ones in (("G", 0), ("R", 16)):
-        page.get_by_label(re.compile(rf"\({side}\)")).check()
-        expect(page.locator(OPEN)).to_have_count(open_ones)
-    cell(page, "b2").click()
-    page.wait_for_url("**/match/*")
-    until(page, lambda: moves_listed(page)[:1], ["R b2"])
 
 
 @slow

@@ -1,14 +1,10 @@
 """Exploring: every verdict is the Oracle's, boards are set up by clicking, and each position has an address."""
 
-from __future__ import annotations
-
-import random
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from browsing import EMPTY, Held, button, cell, choose_game, expect, marks, names, says, shows, until
+from browsing import EMPTY, Held, Page, Visit, button, cell, choose_game, expect, marks, names, says, shows, slow, until
 from web import Served
 
 from oracle.answers import Analysis, Move
@@ -16,12 +12,6 @@ from oracle.oracle import Oracle
 from solver.games.board_text import parse
 from solver.games.lines import Game
 from solver.games.notation import parse_game
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Visit = Callable[..., "Page"]
-slow = pytest.mark.slow
 
 NEARLY = "XXX./OOO./..../...."
 OPEN = "XOX./.O../..X./...."
@@ -76,21 +66,6 @@ def test_every_empty_cell_shows_the_oracles_verdict_and_the_best_have_a_ring(
     says(page, re.compile(f"^{analysis.to_move} to move: "))
 
 
-@slow
-def test_every_position_of_a_random_game_shows_the_oracles_verdicts(
-    server: Served, visit: Visit, oracle: Oracle
-) -> None:
-    page, rng, position = open_at(visit, server), random.Random(4), parse(oracle.game, EMPTY)
-    while not position.winner and position.legal:
-        until(page, lambda: cells_shown(page), cells_expected(oracle.analysis(str(position))))
-        expected = rng.choice(position.legal)
-        cell(page, oracle.game.cell_name(expected)).click()
-        position = position.play(expected)
-    says(page, re.compile("has won|a draw"))
-    button(page, "Clear").click()
-    says(page, "X to move: a draw with best play.")
-
-
 def test_a_board_is_set_up_by_clicking_and_an_impossible_one_says_why(server: Served, visit: Visit) -> None:
     page = open_at(visit, server)
     page.get_by_label("Set up").check()
@@ -138,6 +113,8 @@ def test_a_move_and_any_part_of_the_main_line_can_be_played(server: Served, visi
     other = next(name.split(",")[0] for name in names(page) if "empty" in name and not name.startswith(main[1]))
     cell(page, other).click()
     expect(steps).to_have_text(["start", main[0], other])
+    button(page, "Clear").click()
+    says(page, "X to move: a draw with best play.")
 
 
 def test_back_and_forward_go_by_buttons_and_by_the_browsers_history(server: Served, visit: Visit) -> None:

@@ -1,28 +1,36 @@
 """Large boards on the page: estimates look and sound like estimates, threats are marked, and proofs are shown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
-from browsing import HERE, STILL, Keys, assert_accessible, begin, button, cell, expect, names, play, says, until
+from browsing import (
+    HERE,
+    STILL,
+    Keys,
+    Page,
+    Route,
+    Visit,
+    assert_accessible,
+    begin,
+    button,
+    cell,
+    expect,
+    names,
+    play,
+    says,
+    slow,
+    until,
+)
 from looks import Seen, drawn, estimated, nothing, pretend, won
 from web import Served
 
 from oracle.oracle import Oracle
 from solver.games.board_text import after_moves
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
-
-Visit = Callable[..., "Page"]
 THREE = "h8 a1 i8 c1 j8 e1"
 RATED = estimated("g8 k8 h7", g8=0.93, h7=0.62, a9=0.3)
 PAIRS = [{"side": side, "kind": "pairing", "pairs": [["a1", "b1"], ["c1", "c2"]]} for side in "XO"]
-
-slow = pytest.mark.slow
 
 
 @pytest.fixture

@@ -1,23 +1,13 @@
 """A trained learner on the page: it is offered for its game, and it plays."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import pytest
-from browsing import begin, choose_game, expect, moves_listed, play, until
+from browsing import Visit, begin, choose_game, expect, moves_listed, play, slow, until
 from web import Served
 
 from solver.games.notation import parse_game
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Visit = Callable[..., "Page"]
-slow = pytest.mark.slow
 
 
 @slow

@@ -1,17 +1,15 @@
 """Playing in the browser: the oracle, a friend here or elsewhere, watching, and any game."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-import pytest
 from browsing import (
     AWAY,
     EMPTY,
     HERE,
     ORACLE,
+    X_WINS,
+    Page,
+    Visit,
     begin,
     button,
     cell,
@@ -23,6 +21,8 @@ from browsing import (
     play,
     says,
     shows,
+    slow,
+    steps,
     until,
 )
 from web import Served
@@ -31,14 +31,6 @@ from oracle.oracle import Oracle
 from play.match import Match
 from play.review import review_match
 from solver.games.line_rules import LineRules
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Visit = Callable[..., "Page"]
-slow = pytest.mark.slow
-
-X_WINS = ["a1", "a2", "b1", "b2", "c1", "c2", "d1"]
 
 
 def state_of(server: Served, match: str) -> str:
@@ -132,19 +124,19 @@ def test_the_list_of_moves_steps_back_and_forth(seat: Visit) -> None:
     page = seat()
     play(page, *X_WINS[:4])
     assert moves_listed(page) == ["X a1", "O a2", "X b1", "O b2"]
-    steps = page.get_by_role("list", name="Moves").get_by_role("button")
-    steps.nth(0).click()
+    made = steps(page)
+    made.nth(0).click()
     assert marks(page) == "X" + EMPTY[1:]
     says(page, "Position after 1 of 4 moves.")
     assert page.locator('.cell[aria-disabled="false"]').count() == 0
-    steps.nth(2).click()
+    made.nth(2).click()
     assert marks(page) == "XX..O..........."
-    expect(steps.nth(2)).to_have_attribute("aria-current", "step")
+    expect(made.nth(2)).to_have_attribute("aria-current", "step")
     button(page, "Back to the game").click()
     assert marks(page) == "XX..OO.........."
     says(page, "O played b2. X to move.")
-    steps.nth(0).click()
-    steps.nth(3).click()
+    made.nth(0).click()
+    made.nth(3).click()
     expect(button(page, "Back to the game")).to_have_count(0)
     play(page, "c1")
 
@@ -169,8 +161,7 @@ def test_the_review_has_each_moves_grade_and_the_turning_point_each_a_click_away
         expect(after).to_contain_text(
             f"{side}: {best} of {len(own)} moves were best, {sum(m.changed for m in own)} changed"
         )
-    steps = page.get_by_role("list", name="Moves").get_by_role("button")
-    for graded, step in zip(review.moves, steps.all(), strict=True):
+    for graded, step in zip(review.moves, steps(page).all(), strict=True):
         text = step.inner_text()
         assert (graded.grade in text) == (graded.grade != "best"), text
         assert ("✗" in text) == graded.changed
@@ -183,19 +174,6 @@ def test_the_review_has_each_moves_grade_and_the_turning_point_each_a_click_away
     assert marks(page) == rules.encode(match.states[point.number - 1]).replace("/", "")
     after.get_by_role("link", name="Explore this game").click()
     expect(page.get_by_role("list", name="Moves to this position").get_by_role("button")).to_have_count(8)
-
-
-@slow
-def test_a_friend_on_this_screen_moves_after_one_and_takes_back_at_once(page: Page) -> None:
-    begin(page, HERE)
-    expect(page.locator(".players")).to_contain_text("X on this screen")
-    play(page, "a1", "b1")
-    says(page, "O played b1. X to move.")
-    button(page, "Undo").click()
-    shows(page, "X" + EMPTY[1:])
-    says(page, "O to move.")
-    button(page, "Resign").click()
-    says(page, "X has won: O resigned")
 
 
 def test_a_friend_elsewhere_comes_by_a_link_that_opens_his_seat_alone(page: Page, server: Served, visit: Visit) -> None:

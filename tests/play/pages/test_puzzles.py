@@ -1,24 +1,15 @@
 """Puzzles in the browser: today's, right and wrong answers, and others as hard as one likes."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from browsing import Held, button, cell, expect, game_choice, marks, names, says, shows, until
+from browsing import Held, Page, Visit, button, cell, expect, game_choice, marks, names, says, shows, slow, until
 from web import Served
 
 from oracle.oracle import Oracle
 from play.puzzles import Puzzle, answer_to, daily_puzzle, make_puzzle
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Visit = Callable[..., "Page"]
-slow = pytest.mark.slow
 
 
 @pytest.fixture

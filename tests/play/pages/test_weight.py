@@ -1,23 +1,14 @@
 """What the page weighs: few small requests to its own host, nothing that jumps, and no frame that is late."""
 
-from __future__ import annotations
-
 import re
 import statistics
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from browsing import NARROW, ORACLE, STILL, begin, cell, expect, names, play, says
+from browsing import NARROW, ORACLE, STILL, Page, Request, Visit, begin, cell, expect, names, play, says, slow
 from web import Served
 
 from play.server.pages import Pages
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, Request
-
-Visit = Callable[..., "Page"]
-slow = pytest.mark.slow
 
 RAW, ZIPPED, REQUESTS = 50_000, 15_000, 6
 DUEL = 1_750
