@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -56,15 +57,8 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory, store4: P
 @pytest.fixture
 def serve(tmp_path: Path, store4: Path) -> Iterator[Callable[..., Served]]:
     """Start servers of a test's own, with options; they end with the test."""
-    started: list[Served] = []
-
-    def start(*options: str) -> Served:
-        started.append(Served(tmp_path / "state", *options, TTT4_STORE=str(store4)))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.__exit__()
+    with ExitStack() as started:
+        yield lambda *options: started.enter_context(Served(tmp_path / "state", *options, TTT4_STORE=str(store4)))
 
 
 class Pool:

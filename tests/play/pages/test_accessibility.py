@@ -47,14 +47,6 @@ def no_such_board(page: Page, url: str) -> None:
     expect(page.get_by_role("alert")).to_be_visible()
 
 
-def hint(page: Page, url: str) -> None:
-    setup(page, url)
-    begin(page, HERE)
-    play(page, "b2")
-    button(page, "Hint").click()
-    says(page, "Hint")
-
-
 def invite(page: Page, url: str) -> None:
     setup(page, url)
     begin(page, AWAY)
@@ -163,7 +155,7 @@ def duel_explored(page: Page, url: str) -> None:
 
 
 STATES = [
-    no_such_board, hint, invite, lines_shown, review, own_game, lost_connection, missing_match,
+    no_such_board, invite, lines_shown, review, own_game, lost_connection, missing_match,
     explore, setting_up, puzzle_solved, puzzle_missed, api, duel_setup, duel, duel_explored,
 ]  # fmt: skip
 

@@ -1,6 +1,8 @@
 """What the tests of the server share: applications in this process, shared or a test's own, and a server process."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -36,29 +38,17 @@ def brisk(tmp_path_factory: pytest.TempPathFactory, store4: Path) -> Iterator[In
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., InProcess]]:
     """Start applications of a test's own, which search unless they are given a store; they end with the test."""
-    started: list[InProcess] = []
-
-    def start(**settings: Any) -> InProcess:
-        started.append(InProcess(tmp_path / f"state{len(started)}", **({"live": "store" not in settings} | settings)))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.__exit__()
+    states = (tmp_path / f"state{number}" for number in count())
+    with ExitStack() as started:
+        yield lambda **given: started.enter_context(InProcess(next(states), **({"live": "store" not in given} | given)))
 
 
 @pytest.fixture
 def serve_process(tmp_path: Path, store4: Path) -> Iterator[Callable[..., Served]]:
     """Start servers as processes, with options, on games kept in one folder; they end with the test."""
-    started: list[Served] = []
-
-    def start(*options: str, **environment: str) -> Served:
-        started.append(Served(tmp_path / "state", *options, **{"TTT4_STORE": str(store4), **environment}))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.__exit__()
+    state, own = tmp_path / "state", {"TTT4_STORE": str(store4)}
+    with ExitStack() as started:
+        yield lambda *options, **more: started.enter_context(Served(state, *options, **(own | more)))
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 import asyncio
 import json
 import os
-import random
 import re
 import socket
 from collections.abc import Callable
 from contextlib import aclosing, suppress
-from functools import cache
 from typing import Any
 
 import pytest
@@ -17,7 +15,6 @@ from web import Answer, Event, Served, asked, events
 
 from play.server import events as streams
 from play.server import serving as protocol
-from solver.games.registry import find_game
 
 LONG = "20,20,5"
 GIVEN_UP_AND_NOT = [b'{"event": "resigned", "side": "X"}', b'{"event": "took back"}']
@@ -63,17 +60,9 @@ def stream(port: int, path: str, room: int | None = None, **headers: str) -> soc
     return taking
 
 
-@cache
-def quiet_game(name: str, count: int) -> list[str]:
-    """Return moves after which a game still goes on."""
-    rules, rng = find_game(name), random.Random(7)
-    state, moves = rules.start(), []
-    while len(moves) < count:
-        move = rng.choice(rules.legal(state))
-        if not rules.outcome(rules.play(state, move)):
-            state = rules.play(state, move)
-            moves.append(rules.write(move))
-    return moves
+def quiet(count: int, columns: int = 8) -> list[str]:
+    """Return moves by turns, cell by cell, in which nobody gets five in a row for at least four rows."""
+    return [f"{'abcdefghijklmnopqrst'[at % columns]}{at // columns + 1}" for at in range(count)]
 
 
 def step_of(match: Any, version: int, move: str) -> tuple[Any, str]:
@@ -177,7 +166,7 @@ def test_anybody_may_follow_and_all_are_sent_the_same(server: InProcess) -> None
 
 
 def test_steps_come_in_order_to_whoever_joins_at_any_moment(server: InProcess) -> None:
-    match, moves = server.begin("8,8,5"), quiet_game("8,8,5", 30)
+    match, moves = server.begin("8,8,5"), quiet(30)
     crowd = []
     for version, move in enumerate(moves):
         crowd.append(server.follow(match))
@@ -290,7 +279,7 @@ def test_a_follower_that_never_reads_harms_nobody_and_is_let_go_and_leaves_no_de
         match["tokens"] = {side: server.app.api.matches.token(live, side) for side in "XO"}
         before = len(os.listdir("/proc/self/fd"))
         stuck = [stream(port, f"{path_of(match)}?after=0", room=2048) for _ in range(5)]
-        for version, move in enumerate(quiet_game(LONG, 20), 2000):
+        for version, move in enumerate(quiet(20, columns=20), 2000):
             assert (await server.asking("POST", path_of(match, "moves"), *step_of(match, version, move))).status == 200
         assert (await anext(events(port, match["id"]))).ident == 2020
         await until(lambda: len(known.ever) == 6 and not known)
@@ -362,7 +351,7 @@ def test_streams_that_come_and_go_leave_no_descriptor_and_no_follower(serve: Cal
 def test_2000_streams_that_come_and_go_leave_no_memory(serve_process: Callable[..., Served]) -> None:
     server = serve_process()
     match = server.begin("8,8,5")
-    server.play(match, quiet_game("8,8,5", 20))
+    server.play(match, quiet(20))
     before = server.descriptors() + 1  # the epoll's own, perhaps
     asyncio.run(come_and_go(server.port, path_of(match), 200))
     memory = server.memory()
@@ -380,7 +369,7 @@ def test_all_spectators_see_the_whole_game_though_the_server_is_killed_in_the_mi
     count: int, serve_process: Callable[..., Served]
 ) -> None:
     server = serve_process()
-    match, moves = server.begin("8,8,5"), quiet_game("8,8,5", 12)
+    match, moves = server.begin("8,8,5"), quiet(12)
     crowd = [Spectator() for _ in range(count)]
     memory = [0]
 
