@@ -241,9 +241,3 @@ def test_it_is_enough_to_wait_as_long_as_retry_after_says(limited: InProcess, cl
 def test_each_address_has_an_allowance_of_its_own(limited: InProcess) -> None:
     spend(limited, BURST, "10.0.0.1")
     assert [limited.ask("GET", ONE, source=each).status for each in ("10.0.0.1", "10.0.0.2")] == [429, 200]
-
-
-def test_this_machine_is_not_limited_unless_it_is_said(server: InProcess) -> None:
-    for _ in range(7):
-        assert server.post("/api/positions", {"boards": [BOARD] * 1000}).status == 200
-    assert server.get(ONE).status == 200

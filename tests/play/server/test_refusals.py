@@ -338,6 +338,7 @@ def test_a_board_of_more_than_400_cells_is_refused(game: str, server: InProcess)
         server.post("/api/matches", {"game": game}),
     ):
         assert is_error(answer, 400, "bad-game")
+        assert "at most 400 are served" in answer.json["message"]
     assert is_error(server.get(f"/api/games/{game}"), 404, "no-game")
     assert server.get("/api/games/20,20,5").json["cells"] == 400
 
