@@ -1,6 +1,7 @@
 """Whatever happens to a build or to what it stands on: the store is whole, and nothing else is left behind."""
 
 import contextlib
+import errno
 import os
 import random
 import resource
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import lmdb
 import pytest
 import stand_in
 from stores import with_a_flipped_bit
@@ -253,6 +255,36 @@ def test_an_interrupt_ends_a_build_with_one_line_and_leaves_what_was_solved(tmp_
         if game == "4,5,4" and building.returncode != 130:
             bad.append(f"{game} was not interrupted")
     assert bad == []
+
+
+def test_a_new_store_that_cannot_be_read_back_is_named_by_its_own_name(
+    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = os.pread
+
+    def failing(descriptor: int, count: int, at: int) -> bytes:
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith(".ttt4-new"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(descriptor, count, at)
+
+    monkeypatch.setattr(os, "pread", failing)
+    ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s")
+    assert (ran.code, ran.out) == (1, "")
+    assert f"what was written does not read back: cannot open store {str(tmp_path / 's')!r}" in ran.err
+    assert "ttt4-new" not in ran.err
+    assert not (tmp_path / "s").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_what_lmdb_cannot_open_leaves_no_file(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(path: str, **options: object) -> None:
+        Path(path).touch()
+        raise lmdb.MemoryError("mmap: Cannot allocate memory")
+
+    monkeypatch.setattr(lmdb, "open", failing)
+    ran = run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s")
+    assert (ran.code, ran.out, "Cannot allocate memory" in ran.err) == (1, "", True)
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_files_of_like_names_are_left_alone_and_those_of_a_killed_build_are_cleared(tmp_path: Path) -> None:
