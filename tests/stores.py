@@ -197,6 +197,17 @@ def alter_record(folder: Path, layer: int, change: Callable[[bytes, bytearray], 
     alter_done(file.with_suffix(".done"), lambda fields: fields | {"bytes": file.stat().st_size})
 
 
+def negated(key: bytes, body: bytearray) -> None:
+    """Exchange a win and a loss; see `alter_record`."""
+    at = next(i for i in range(len(body) - 1, 0, -1) if body[i] not in (0, 128))
+    body[at] = 256 - body[at]
+
+
+def lost(key: bytes, body: bytearray) -> None:
+    """Make a reached place one that no game reaches; see `alter_record`."""
+    body[next(i for i in range(len(body) - 1, 0, -1) if body[i] != 128)] = 128
+
+
 def alter_done(file: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change what a `.done` file says, with the right checksum."""
     fields = json.loads(file.read_bytes()[4:])
@@ -224,6 +235,16 @@ def rewritten(
         digest = digest_of_layers([new_digest(layer).digest() for layer in layers.values()])
         writer.finish(about(store.manifest._replace(digest=digest)))
     return path
+
+
+def rewrite_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the manifest in place, its CRC with it, and seal the file anew."""
+    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
+        fields = json.loads(bytes(writing.get(b"manifest") or b"")[4:])
+        change(fields)
+        body = json.dumps(fields).encode()
+        writing.put(b"manifest", zlib.crc32(b"manifest" + body).to_bytes(4, "big") + body)
+    seal_anew(path)
 
 
 class Decoded:

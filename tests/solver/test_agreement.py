@@ -24,10 +24,8 @@ from solver.index.places import UNREACHED, Index
 from solver.index.symmetry import symmetries
 from solver.proof.build import build_store
 from solver.proof.check import check_all, check_sample
-from solver.proof.plan import Holder
 from solver.proof.prove import LineWork
 from solver.proof.verify import verify_store
-from solver.scratch.folder import LocalFolder
 from solver.search.alphabeta import AlphaBeta
 from solver.search.live import Search
 from solver.store.digests import content_digest
@@ -113,33 +111,6 @@ def test_both_solvers_agree_on_every_place_of_4x4(solved: Callable[..., Any], na
     assert game.summary.checked == sum(pages.scores.size for pages in game.filled) > 0
     assert game.summary.abandoned == 0
     assert game.summary.nodes > 0
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["3,3,3", "3,3,3,misere", *(pytest.param(name, marks=pytest.mark.slow) for name in ("2,5,3", "3,4,3"))],
-)
-def test_minimax_sweep_and_alpha_beta_agree_on_every_reachable_position(solved: Callable[..., Any], name: str) -> None:
-    game, rules = solved(name), naive.Game.named(name)
-    solver = AlphaBeta(game.game, game.index.group)
-    for board in naive.reachable(rules):
-        position = Position(game.game, *naive.masks(board))
-        expected = naive.score(rules, board)
-        assert game.value(position) == expected, board
-        assert solver.score(position) == expected, board
-
-
-@pytest.mark.parametrize("name", ["4,4,4", "4,4,4,misere", "4,4,3"])
-def test_all_three_agree_on_late_positions_of_4x4(solved: Callable[..., Any], name: str) -> None:
-    game, rules, rng = solved(name), naive.Game.named(name), random.Random(name)
-    solver = AlphaBeta(game.game, game.index.group)
-    boards: set[str] = set()
-    while len(boards) < 150:
-        boards.add(naive.played(rules, rng.sample(range(16), rng.randint(9, 16))))
-        boards = {board for board in boards if naive.stones(board) >= 9}
-    for board in sorted(boards):
-        position = Position(game.game, *naive.masks(board))
-        assert game.value(position) == solver.score(position) == naive.score(rules, board), board
 
 
 @given(st.permutations(range(16)), st.integers(0, 8))
@@ -244,28 +215,8 @@ def test_a_sweep_that_errs_everywhere_stops_the_proof_and_does_not_hang_it(
     assert len(ended) == 1
 
 
-@pytest.mark.parametrize("name", ["3,3,3", "2,5,3,misere", "3,4,3"])
-def test_pages_do_not_depend_on_the_number_of_threads_or_on_how_they_are_held(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("solver.proof.prove._LEAST_CHECKED_PLACES", 256)  # for several tasks a layer
-    game = parse_game(name)
-    found = []
-    for jobs, holder in product((1, 3), Holder):
-        folder = LocalFolder(str(tmp_path))
-        layers, summary = whole(game, symmetries(game), content, jobs=jobs, holder=holder, folder=folder)
-        found.append(([b"".join(layer) for layer in layers], summary.table()))
-        assert list(tmp_path.iterdir()) == []
-    assert found == found[:1] * 6
-
-
 def places_of(filled: Filled) -> int:
     return sum(pages.scores.size for pages in filled if pages)
-
-
-def content(filled: Filled) -> bytes:
-    """Both pages of some halves, the one where X is to move first."""
-    return b"".join(pages.scores.tobytes() for pages in filled if pages)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,6 @@ from solver.store.store import Store
 THREE = grid(3, 3, 3)
 GAME = stand_in.GAME
 PAGE = 4096
-Cases = Iterable[tuple[str, bytes]]
 
 
 def intact(path: Path, digest: str) -> bool:

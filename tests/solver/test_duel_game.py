@@ -206,42 +206,6 @@ def test_every_position_of_a_small_board_moves_as_the_twin_s_do(size: tuple[int,
             assert board_of(duel, position.play(cell)) == naive.placed(duel, board, cell, mover), board
 
 
-@pytest.mark.parametrize("what", ["wiped out", "shut in"])
-def test_who_is_wiped_out_or_shut_in_may_place_anywhere(what: str) -> None:
-    duel, found = naive.Duel(3, 3), 0
-    for board in naive.duel_reachable(duel):
-        mover = naive.turn(board)
-        own = [cell for cell, tile in enumerate(board) if tile == mover]
-        if "." not in board or len(board) - board.count(".") < 2 or bool(own) == (what == "wiped out"):
-            continue
-        if any(board[other] == "." for cell in own for other in naive.beside(duel, cell)):
-            continue
-        found += 1
-        empty = [cell for cell, tile in enumerate(board) if tile == "."]
-        assert at(duel, board).legal == empty, board
-        for cell in empty:
-            assert at(duel, board).play(cell).stones == len(own) + board.count(naive.rival(mover)) + 1
-    assert found > 10
-
-
-def test_captures_do_not_chain() -> None:
-    # Red places beside one end of a row of green tiles, and turns that end only.
-    assert str(parse(Duel(1, 5), "GG...").play(2)) == "GRR.."
-    assert str(parse(Duel(3, 3), "GGG/.../..R").play(5)) == "GGR/..R/..R"
-
-
-def test_a_capture_reaches_up_down_left_and_right_but_no_further_and_never_round_the_edge() -> None:
-    duel = naive.Duel(3, 3)
-    for cell in range(9):
-        red = [other for other in range(9) if other != cell]
-        x, o, over = Duel(3, 3).after(set_of(red), 0, cell)  # 8 tiles, so Red places: nothing of Green's is there
-        assert (x, o, over) == (0x1FF, 0, True)
-        some = red[:7]  # 7 tiles, so Green places
-        x, o, over = Duel(3, 3).after(set_of(some), 0, cell)
-        assert o == set_of([cell, *(other for other in naive.beside(duel, cell) if other in some)])
-        assert (x | o, over) == (set_of([*some, cell]), False)
-
-
 @pytest.mark.parametrize(
     ("board", "cell", "message"),
     [
@@ -439,13 +403,6 @@ def test_a_place_names_the_mover_s_tiles_and_they_the_place(filled: int, data: s
     cells = [cell for cell in range(20) if filled >> cell & 1]
     assert own == set_of([cell for number, cell in enumerate(cells) if place >> number & 1])
     assert rank(filled, own) == place
-
-
-@pytest.mark.parametrize("filled", [0, 1, 0b1011, 0b110100110])
-def test_a_filled_set_of_k_cells_has_2_to_the_k_places(filled: int) -> None:
-    colourings = [own for own in range(filled + 1) if own & ~filled == 0]
-    assert sorted(rank(filled, own) for own in colourings) == list(range(1 << filled.bit_count()))
-    assert [unrank(filled, place) for place in range(len(colourings))] == colourings
 
 
 @given(boards(st.sampled_from([naive.Duel(2, 2), naive.Duel(3, 3), naive.Duel(2, 8), naive.Duel(4, 5)])), st.data())

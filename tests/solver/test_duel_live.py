@@ -344,27 +344,6 @@ def test_a_likely_reply_is_one_that_can_be_made_and_chances_add_up() -> None:
         assert min(chances.values()) >= 0.5 / len(chances) - 1e-9
 
 
-def test_code_is_compiled_in_a_process_of_its_own_where_none_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[tuple[list[str], dict[str, Any]]] = []
-
-    class Recorded:
-        def __init__(self, command: list[str], **options: Any) -> None:
-            started.append((command, options))
-
-        def wait(self) -> int:
-            return 0
-
-    monkeypatch.setattr("subprocess.Popen", Recorded)
-    for cached in (True, False):
-        monkeypatch.setattr("solver.kernels.cache.is_cached", lambda kernel, cached=cached: cached)
-        assert live(naive.Duel(3, 3)).compiled(LONG) is not None
-        assert len(started) == (not cached)
-    command, options = started[0]
-    assert command[0] == sys.executable
-    assert command[-1] == "import solver.duel.search"
-    assert options["start_new_session"], "or Ctrl-C at the prompt would end it too"
-
-
 COLD = """
 import os, sys, time
 from solver.duel.live import LiveDuel
@@ -380,24 +359,6 @@ while not any(open(f"{here}/{thread}/children").read().split() for thread in os.
 print("asked", live._compiled, flush=True)
 os._exit(0)
 """
-
-
-@pytest.mark.slow
-def test_what_is_compiled_is_cached_even_if_the_process_that_asked_has_ended(tmp_path: Path) -> None:
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    ran = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, timeout=60, check=False, env=env)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "asked None\n", "")
-    until = monotonic() + 300
-    while not list(tmp_path.glob("duel_*/kernels.guess-*.nbc.sum")) or not list(
-        tmp_path.glob("duel_*/kernels.solve-*.nbc.sum")
-    ):
-        assert monotonic() < until, list(tmp_path.rglob("*"))
-        sleep(0.5)
-    program = COLD.split("here =")[0] + "assert live.compiled(time.monotonic() + 300); print('there')"
-    start = monotonic()
-    again = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=env)
-    assert (again.stdout, again.stderr) == ("there\n", "")
-    assert monotonic() - start < 15
 
 
 @pytest.mark.slow

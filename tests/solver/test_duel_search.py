@@ -21,14 +21,6 @@ from solver.games.duel import Duel, DuelPosition
 from solver.kinds import kind_of
 
 FOREVER = math.inf
-MARGINS = {
-    (1, 1): 1, (1, 2): -2, (1, 5): 3, (2, 2): -2, (2, 3): -2, (3, 2): -2, (3, 3): 3, (2, 4): -4, (4, 2): -4,
-}  # fmt: skip
-"""The margins of empty boards that minimax can find."""
-
-LARGER_MARGINS = {(3, 4): -2, (4, 3): -2, (3, 5): 3, (4, 4): -2, (2, 8): -4, (3, 6): -2}
-"""The margins of empty boards that it cannot, or not soon: builds and searches must agree on them."""
-
 WHOLE = [(1, 1), (1, 2), (1, 5), (3, 2), (2, 4), (3, 3)]
 
 
@@ -91,22 +83,6 @@ def check_bound(result: int, low: int, high: int, true: int) -> None:
         assert true >= result
     else:
         assert result == true
-
-
-@pytest.mark.parametrize("size", MARGINS)
-def test_all_solvers_give_the_empty_board_the_same_margin(size: tuple[int, int]) -> None:
-    duel = naive.Duel(*size)
-    assert naive.margin(duel, duel.empty, "R") == MARGINS[size]
-    assert by_plain(duel, duel.empty) == MARGINS[size]
-    assert live(duel).score(DuelPosition(game_of(duel))) == MARGINS[size]
-    assert fresh(duel).score(0, 0, 0) == MARGINS[size]
-
-
-@pytest.mark.parametrize("size", LARGER_MARGINS)
-def test_larger_empty_boards_have_the_margins_that_are_known(size: tuple[int, int]) -> None:
-    duel = naive.Duel(*size)
-    assert fresh(duel, 16).score(0, 0, 0) == LARGER_MARGINS[size]
-    assert live(duel).score(DuelPosition(game_of(duel))) == LARGER_MARGINS[size]
 
 
 @pytest.mark.parametrize("size", WHOLE)
@@ -213,18 +189,6 @@ def test_a_compiled_search_gives_up_after_so_many_nodes_and_goes_on_when_asked_a
     answers = [search.score(0, 0, 200) for _ in range(50)]
     assert set(answers) <= {None, -2}
     assert search.score(0, 0, 0) == -2
-
-
-def test_a_live_source_asked_in_no_time_says_that_nothing_is_settled() -> None:
-    source = live(naive.Duel(9, 9), seconds=0.0)
-    empty = DuelPosition(Duel(9, 9))
-    with pytest.raises(NotSettled):
-        source.score(empty)
-    moves, exactly = source.children(0, 0, source.deadline())
-    assert (sorted(cell for cell, _ in moves), exactly) == (list(range(81)), False)
-    assert {score for _, score in moves} == {0}
-    with pytest.raises(NotSettled):
-        source.first_best(0, 0, 2, source.deadline())
 
 
 def test_a_live_source_settles_a_full_board_without_time_and_refuses_impossible_ones() -> None:

@@ -28,7 +28,9 @@ from stores import (
     damage_one,
     done_in,
     files_in,
+    lost,
     named,
+    negated,
     signed,
     tasks_of,
     whole_layers,
@@ -647,15 +649,6 @@ def test_progress_of_a_continued_build_begins_where_it_was(tmp_path: Path) -> No
     assert told == sorted(told)
     assert told[0] > 0.3
     assert told[-1] == 1
-
-
-def negated(key: bytes, body: bytearray) -> None:
-    at = next(i for i in range(len(body) - 1, 0, -1) if body[i] not in (0, 128))
-    body[at] = 256 - body[at]
-
-
-def lost(key: bytes, body: bytearray) -> None:
-    body[next(i for i in range(len(body) - 1, 0, -1) if body[i] != 128)] = 128
 
 
 def misnumbered(key: bytes, body: bytearray) -> None:

@@ -3,14 +3,13 @@
 import json
 import random
 import zlib
-from collections.abc import Callable
 from math import comb
 from pathlib import Path
 from typing import Any
 
 import lmdb
 import pytest
-from stores import Decoded, seal_anew
+from stores import Decoded, rewrite_manifest, seal_anew
 
 from solver.advice import with_advice
 from solver.cli.main import main
@@ -28,7 +27,6 @@ from solver.store.store import Store
 from solver.store.writer import StoreWriter
 
 THREE = grid(3, 3, 3)
-FOUR = grid(4, 4, 4)
 
 
 class DecodedLines(Decoded):
@@ -38,16 +36,6 @@ class DecodedLines(Decoded):
         assert (self.cells - empty) % 2 == 0, "X is to move"
         os = (self.cells - empty) // 2
         return comb(empty + os, os)
-
-
-def rewrite_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the manifest in place, its CRC with it, and seal the file anew."""
-    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
-        fields = json.loads(writing.get(b"manifest")[4:])
-        change(fields)
-        body = json.dumps(fields).encode()
-        writing.put(b"manifest", zlib.crc32(b"manifest" + body).to_bytes(4, "big") + body)
-    seal_anew(path)
 
 
 def test_the_file_decodes_by_its_documentation_alone_to_the_same_pages(store4: Path) -> None:

@@ -66,18 +66,6 @@ def test_before_anybody_can_have_won_the_counts_are_burnside_s(solved: Callable[
         assert ply.canonical == naive.orbits(group, xs, os)
 
 
-@pytest.mark.parametrize("name", ["2,5,2", "3,3,3,misere", "3,4,3,misere", "4,4,3", "4,4,4", "4,4,4,misere"])
-def test_wins_draws_and_losses_are_all_canonical_positions(solved: Callable[..., Any], name: str) -> None:
-    table = solved(name).summary.table()
-    assert [ply.ply for ply in table] == list(range(len(table)))
-    for ply in table:
-        assert ply.wins + ply.draws + ply.losses == ply.canonical
-        assert 0 <= ply.over <= ply.canonical <= ply.reachable
-        assert min(ply) >= 0
-    if len(table) == naive.Game.named(name).cells + 1:
-        assert table[-1].over == table[-1].canonical
-
-
 def test_copies_of_a_position_that_differ_are_refused(solved: Callable[..., Any]) -> None:
     game = solved("3,3,3")
     prepared = kernel_game(game.game, game.index.group)
