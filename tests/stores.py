@@ -185,8 +185,8 @@ def signed(name: bytes, body: bytes) -> bytes:
     return zlib.crc32(name + body).to_bytes(4, "big") + body
 
 
-def alter_record(folder: Path, layer: int, change: Callable[[bytes, bytearray], object]) -> None:
-    """Change the content of the first record of a layer as if it had been kept so: with the right checksum and size."""
+def alter_record(folder: Path, layer: int, change: Callable[[bytes, bytearray], object]) -> str:
+    """Change a layer's first record as if it had been kept so, checksum and size right; return its file's name."""
     file = next(file for file in sorted(folder.glob(f"{layer:02}.*.records")) if file.stat().st_size)
     (key, value), *others = entries(file.read_bytes())
     body = bytearray(zlib.decompress(value[4:]))
@@ -195,6 +195,7 @@ def alter_record(folder: Path, layer: int, change: Callable[[bytes, bytearray], 
     assert body != before
     file.write_bytes(written([(key, signed(key, zlib.compress(bytes(body), 6))), *others]))
     alter_done(file.with_suffix(".done"), lambda fields: fields | {"bytes": file.stat().st_size})
+    return file.name
 
 
 def negated(key: bytes, body: bytearray) -> None:

@@ -3,17 +3,14 @@
 import contextlib
 import errno
 import os
-import random
 import resource
 import runpy
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,6 +19,7 @@ from uuid import uuid4
 import lmdb
 import pytest
 import stand_in
+from clusters import digest_of
 from stores import with_a_flipped_bit
 
 from solver.cli.main import main
@@ -40,16 +38,6 @@ from solver.store.store import Store
 THREE = grid(3, 3, 3)
 GAME = stand_in.GAME
 PAGE = 4096
-
-
-def intact(path: Path, digest: str) -> bool:
-    with Store(path) as store:
-        return content_digest(store) == digest == store.manifest.digest
-
-
-def digest_of(path: Path) -> str:
-    with Store(path) as store:
-        return store.manifest.digest
 
 
 def killed_at(number: int, game: Game, path: Path) -> bool:
@@ -164,7 +152,7 @@ def test_a_build_needs_no_home(home: str | None, tmp_path: Path, store3: Path, s
     out, err = built.communicate()
     assert built.returncode == 0, err
     assert "3,3,3" in out
-    assert intact(tmp_path / "s", digest_of(store3))
+    assert digest_of(tmp_path / "s") == digest_of(store3)
     assert list((tmp_path / "nowhere").iterdir()) == []
 
 
@@ -199,7 +187,7 @@ def test_a_damaged_cache_of_kernels_is_mended_unseen(store3: Path, tmp_path: Pat
         )
         _, err = built.communicate()
         assert (built.returncode, err.split()) == (0, ["compiling...", "solving...", "writing..."]), (again, err)
-        assert intact(path, digest_of(store3))
+        assert digest_of(path) == digest_of(store3)
 
 
 def test_a_build_beside_another_is_refused_in_one_line(tmp_path: Path, run: Any) -> None:
@@ -213,47 +201,6 @@ def test_a_build_beside_another_is_refused_in_one_line(tmp_path: Path, run: Any)
         assert (tmp_path / "s.partial").exists()
     assert run(main, "build", "--game", "3,3,3", "--store", tmp_path / "s").code == 0
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]
-
-
-@pytest.mark.slow
-def test_of_builds_at_once_each_succeeds_or_says_that_another_is_at_work(
-    tmp_path: Path, store4: Path, solve_process: Any
-) -> None:
-    folder = tmp_path / "stores"
-    builds = [solve_process("build", "--force", "--store", folder / "s") for _ in range(3)]
-    ends = [(each.communicate(), each.returncode) for each in builds]
-    assert 0 in [code for _, code in ends]
-    for (_, err), code in ends:
-        talk = [line for line in err.splitlines() if not line.endswith("...")]
-        assert (code, len(talk)) in ((0, 0), (1, 1)), err
-        assert code == 0 or "another build" in talk[0], err
-    assert intact(folder / "s", digest_of(store4))
-    assert list(folder.iterdir()) == [folder / "s"]
-
-
-@pytest.mark.slow
-def test_an_interrupt_ends_a_build_with_one_line_and_leaves_what_was_solved(tmp_path: Path, solve_process: Any) -> None:
-    folder, rng = tmp_path / "stores", random.Random(8)
-    bad = []
-    for game, after in [("4,5,4", "solving")] * 2 + [("4,4,4", "compiling")] * 3:
-        path = folder / game
-        building = solve_process("build", "--force", "--game", game, "--store", path)
-        while after not in (talk := building.stderr.readline()):
-            assert talk, f"the build of {game} ended before it was {after}"
-        delay = rng.uniform(0, 1)
-        time.sleep(delay)
-        building.send_signal(signal.SIGINT)
-        _, err = building.communicate(timeout=60)
-        lines = [line for line in err.splitlines() if line and not line.endswith("...")]
-        clean = {file.name for file in folder.glob(f"{game}*")} <= {game, f"{game}.partial"}
-        lines = [line for line in lines if not any(word in line for word in (" places: ", "resuming", "doing again"))]
-        ended = building.returncode, lines
-        kept = f"What is solved is kept in {path}.partial: the same command resumes."
-        if ended not in ((130, ["Interrupted."]), (130, [kept, "Interrupted."]), (0, [])) or not clean:
-            bad.append(f"{game} {delay:.3f} s after {after!r}: {building.returncode} {clean=} {err[-1500:]}")
-        if game == "4,5,4" and building.returncode != 130:
-            bad.append(f"{game} was not interrupted")
-    assert bad == []
 
 
 def test_a_new_store_that_cannot_be_read_back_is_named_by_its_own_name(
@@ -356,7 +303,7 @@ def test_a_build_ends_well_where_the_ends_of_children_are_ignored(
     monkeypatch.setattr("solver.proof.witness._FEW_CELLS", 0)  # so that the witness is a child
     ended, witnessed = forked(ignoring)
     assert (ended, witnessed.isdigit()) == (0, True), witnessed
-    assert intact(tmp_path / "s", digest_of(store3))
+    assert digest_of(tmp_path / "s") == digest_of(store3)
 
 
 def test_a_name_that_lmdb_cannot_take_is_refused_before_solving(tmp_path: Path, run: Any) -> None:
@@ -375,7 +322,7 @@ def test_a_build_takes_no_more_address_space_than_it_needs(
         return build_store(THREE, tmp_path / "s", jobs=2).size
 
     assert forked(limited) == (0, str(store3.stat().st_size))
-    assert intact(tmp_path / "s", digest_of(store3))
+    assert digest_of(tmp_path / "s") == digest_of(store3)
 
 
 def test_a_full_disk_is_called_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,15 +338,6 @@ def test_a_full_disk_is_called_that(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(writer, "_NO_ROOM", 1 << 60)
     with pytest.raises(StoreUnwritable, match="No space left on device"), writer.writing(tmp_path / "s"):
         failing()
-
-
-def flipped_kernels(cache: Path, count: int) -> Iterator[tuple[Path, int]]:
-    """Random bits of the files of cached kernels: their indexes, their code and their digests."""
-    rng = random.Random(8)
-    files = sorted(file for file in cache.rglob("*.nb*") if file.is_file())
-    for _ in range(count):
-        file = rng.choice(files)
-        yield file, rng.randrange(8 * file.stat().st_size)
 
 
 @pytest.mark.parametrize(("kind", "damage"), [("nbi", "flipped"), ("nbc", "flipped"), ("nbc", "cut"), ("sum", "cut")])
@@ -435,30 +373,6 @@ def test_damage_to_a_cached_kernel_is_noticed_and_it_is_compiled_again(
 def tiny_files(folder: Path) -> list[Path]:
     """What the cache has of the kernel in a folder."""
     return list(cache_module.CACHE.glob(f"{folder.name}_*/tiny.*"))
-
-
-@pytest.mark.slow
-def test_a_flipped_bit_in_a_cached_kernel_changes_nothing(tmp_path: Path, store3: Path) -> None:
-    from solver.kernels.cache import CACHE
-
-    good, cache, right = tmp_path / "good", tmp_path / "cache", digest_of(store3)
-    shutil.copytree(CACHE, good)
-    wrong = []
-    for number, (file, bit) in enumerate(flipped_kernels(good, 4)):
-        shutil.rmtree(cache, ignore_errors=True)
-        shutil.copytree(good, cache)
-        altered = cache / file.relative_to(good)
-        content = bytearray(altered.read_bytes())
-        content[bit // 8] ^= 1 << bit % 8
-        altered.write_bytes(content)
-        command = [Path(sys.executable).with_name("ttt4-solve"), "build", "--game", "3,3,3", "--force", "--jobs", "1"]
-        ran = subprocess.run(
-            [*command, "--store", tmp_path / "s"], env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if ran.returncode or "Traceback" in ran.stderr or not intact(tmp_path / "s", right):
-            wrong.append((number, file.name, bit, ran.returncode, ran.stderr))
-    assert wrong == []
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def test_a_game_too_large_to_solve_is_refused_in_one_line(command: Any, run: Run
     assert list(tmp_path.iterdir()) == []
 
 
-UNUSABLE = [("none", 3, "ttt4-solve build"), ("4,4,4", 3, "4,4,4"), (b"", 4, ""), (b"junk" * 9999, 4, "")]
+UNUSABLE = [("none", 3, "ttt4-solve build"), ("4,4,4", 3, "4,4,4"), (b"", 4, "--force"), (b"junk" * 9999, 4, "")]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from clusters import (
     after_tasks,
     cluster,
     damage,
-    interrupt_after,
     refusal,
     resume,
     start_build,
@@ -43,7 +42,6 @@ from solver.games.notation import parse_game
 from solver.proof.build import build_store
 from solver.proof.cluster import DaskCrew, require_safe
 from solver.proof.version import OtherVersion, source_version
-from solver.scratch.folder import is_of_task
 
 ADDRESS = "tcp://127.0.0.1:8786"
 CONNECTED = "solver.proof.cluster._connected"
@@ -295,15 +293,6 @@ def test_two_workers_give_the_same_store_byte_by_byte(name: str, here: str, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["right", "s"]
 
 
-def test_workers_search_a_sample_of_a_large_game(here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solver.proof.proof.CHECKED_WHOLE", 10_000)
-    monkeypatch.setattr("solver.proof.proof.SAMPLE", 100)
-    build_store(SMALL, tmp_path / "right")
-    report = build_store(SMALL, tmp_path / "s", crew=partial(DaskCrew, here))
-    assert 0 < report.summary.checked < 2000
-    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
-
-
 @pytest.mark.usefixtures("stand_in")
 def test_a_worker_of_another_version_that_joins_later_is_refused(
     here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -348,19 +337,6 @@ def test_a_file_that_is_damaged_during_a_build_is_made_again(kind: str, how: str
     assert harmed
     assert (tmp_path / "s").read_bytes() == undisturbed()
     assert list((tmp_path / "scratch").iterdir()) == []
-
-
-@pytest.mark.usefixtures("stand_in")
-@pytest.mark.parametrize("how", ["flipped", "removed", "cut"])
-def test_files_that_are_damaged_between_two_builds_are_made_again(how: str, here: str, tmp_path: Path) -> None:
-    rng, scratch = random.Random(11), str(tmp_path / "scratch")
-    with pytest.raises(KeyboardInterrupt):
-        build(tmp_path / "s", here, scratch=scratch, on_progress=interrupt_after(12))
-    files = [path for path in sorted(tmp_path.glob("scratch/*/*")) if is_of_task(path.name)]
-    for path in rng.sample(files, 8):
-        harm(path, how, rng)
-    notes = resume(tmp_path / "s", crew=partial(DaskCrew, here), scratch=scratch)
-    assert any("doing again what was damaged" in note for note in notes)
 
 
 # With processes

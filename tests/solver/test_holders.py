@@ -1,16 +1,16 @@
 """Whoever does the tasks, and wherever pages are held, the store is the same; and how a crew does its calls."""
 
-import multiprocessing
 import pickle
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from clusters import digest_of
+from stores import raising
 
 from solver.errors import PagesDamaged, ScratchError, TooLarge, Ttt4Error
 from solver.games.lines import Game
@@ -42,20 +42,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Gam
         return known[name]
 
     return found
-
-
-class Lent(Crew):
-    """A crew whose executor is used again afterwards."""
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-
-@pytest.fixture(scope="module")
-def processes() -> Iterator[Callable[[], Crew]]:
-    """A crew of two processes."""
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
-        yield lambda: Lent(executor, 2)
 
 
 class Pickling(ThreadPoolExecutor):
@@ -103,15 +89,6 @@ def test_where_only_a_sample_is_checked_the_store_is_the_same(
 def test_hands_that_share_no_memory_give_the_same_store_byte_by_byte(name: str, built: Any, tmp_path: Path) -> None:
     game, right = built(name)
     build_store(game, tmp_path / "s", crew=lambda: Crew(Pickling(2), 2))
-    assert (tmp_path / "s").read_bytes() == right
-    assert list(tmp_path.iterdir()) == [tmp_path / "s"]
-
-
-@SLOW
-@pytest.mark.parametrize("name", ["3,3,3", "fano", "4,4,4"])
-def test_processes_give_the_same_store_byte_by_byte(name: str, built: Any, processes: Any, tmp_path: Path) -> None:
-    game, right = built(name)
-    build_store(game, tmp_path / "s", crew=processes)
     assert (tmp_path / "s").read_bytes() == right
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]
 
@@ -213,9 +190,7 @@ def test_results_come_in_the_order_of_the_calls() -> None:
     hands = ByHand(lambda number: number in (0, 3))
 
     def call(number: int) -> int:
-        if number == 5:
-            hands.end_one()
-        if number == 7:
+        if number in (5, 7):
             hands.end_one()
         return number
 
@@ -239,22 +214,6 @@ def test_no_more_calls_than_a_thousand_are_given_out_before_their_turn(monkeypat
         assert [next(results) for _ in range(99)] == list(range(1, 100))
 
 
-def test_a_call_that_fails_is_mended_and_made_again() -> None:
-    broken = {3, 5}
-
-    def call(number: int) -> int:
-        if number in broken:
-            raise PagesDamaged(0, number)
-        return number
-
-    def mend(error: BaseException) -> None:
-        assert isinstance(error, PagesDamaged)
-        broken.remove(error.number)
-
-    with threads(2) as crew:
-        assert list(crew.run(call, [(i,) for i in range(9)], mend)) == list(range(9))
-
-
 def test_a_call_that_fails_five_times_has_failed() -> None:
     tried = []
 
@@ -267,20 +226,20 @@ def test_a_call_that_fails_five_times_has_failed() -> None:
     assert len(tried) == 5
 
 
-def test_a_call_that_fails_for_many_things_is_mended_for_each() -> None:
-    broken = set(range(20))
+def test_calls_that_fail_are_mended_for_each_thing_and_made_again() -> None:
+    broken = {3: [1], 5: list(range(20))}
 
-    def call() -> int:
-        for each in broken:
-            raise PagesDamaged(0, each)
-        return 7
+    def call(number: int) -> int:
+        if broken.get(number):
+            raise PagesDamaged(number, broken[number][0])
+        return number
 
     def mend(error: BaseException) -> None:
         assert isinstance(error, PagesDamaged)
-        broken.remove(error.number)
+        broken[error.layer].remove(error.number)
 
     with threads(2) as crew:
-        assert list(crew.run(call, [()], mend)) == [7]
+        assert list(crew.run(call, [(i,) for i in range(9)], mend)) == list(range(9))
 
 
 @pytest.mark.parametrize("mended", [False, True])
@@ -333,23 +292,8 @@ def test_a_late_call_is_given_out_again_and_its_first_result_counts_but_not_wher
     assert sorted(tried) == [0, 1, *[2] * (1 if shares_memory else 2), 3, 4]
 
 
-def test_stopping_cancels_what_has_not_begun() -> None:
-    begun, go = [], threading.Event()
-
-    def call(number: int) -> int:
-        begun.append(number)
-        assert number == 0 or go.wait(60)
-        return number
-
-    with threads(1) as crew:
-        results = crew.run(call, [(i,) for i in range(50)])
-        assert next(results) == 0
-        crew.stop()
-        go.set()
-    assert len(begun) <= 2
-
-
-def test_leaving_a_run_cancels_what_has_not_begun() -> None:
+@pytest.mark.parametrize("how", ["stopping the crew", "leaving the run"])
+def test_stopping_cancels_what_has_not_begun(how: str) -> None:
     begun, go = [], threading.Event()
 
     def call(number: int) -> int:
@@ -360,7 +304,10 @@ def test_leaving_a_run_cancels_what_has_not_begun() -> None:
     with threads(1) as crew:
         results = crew.run(call, [(i,) for i in range(500)])
         assert next(results) == 0
-        results.close()  # type: ignore[attr-defined]
+        if how == "stopping the crew":
+            crew.stop()
+        else:
+            results.close()  # type: ignore[attr-defined]
         go.set()
     assert len(begun) <= 2
 
@@ -393,11 +340,8 @@ def test_a_build_that_has_too_little_memory_even_for_files_says_so_and_is_resume
 ) -> None:
     game, right = built("3,4,3")
 
-    def hungry(*_: Any) -> Any:
-        raise MemoryError
-
     with monkeypatch.context() as patched:
-        patched.setattr(LineWork, "make", hungry)
+        patched.setattr(LineWork, "make", raising(MemoryError))
         with pytest.raises(TooLarge, match="too little memory; free some, and the same command resumes"):
             build_store(game, tmp_path / "s", jobs=2)
     build_store(game, tmp_path / "s", jobs=2)
