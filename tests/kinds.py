@@ -10,6 +10,7 @@ from typing import Any
 import naive
 from places import position_at
 
+from solver.games.board import cells_of
 from solver.games.files import named_game
 from solver.games.lines import Game, grid
 from solver.games.notation import parse_game
@@ -177,3 +178,16 @@ def random_position(game: Game, rng: random.Random, moves: int) -> tuple[int, in
         else:
             return x, o
     return x, o
+
+
+def naive_of(game: Game) -> naive.Game:
+    """The naive twin of any game of lines, as a single row."""
+    return naive.Game(1, game.cells, 0, game.misere, frozenset(tuple(cells_of(line)) for line in game.lines))
+
+
+def random_lines(rng: random.Random) -> Game:
+    """A game of a few random lines, none of which holds another."""
+    cells = rng.randint(5, 8)
+    drawn = {frozenset(rng.sample(range(cells), rng.randint(2, 4))) for _ in range(rng.randint(2, 9))}
+    lines = {line for line in drawn if not any(other < line for other in drawn)}
+    return Game("random", 1, cells, tuple(sorted(sum(1 << cell for cell in line) for line in lines)))

@@ -90,19 +90,6 @@ def test_pruning_changes_no_score_and_saves_nodes(name: str) -> None:
         assert whole.cutoffs == 0
 
 
-@pytest.mark.parametrize("name", ["4,4,4", "3,4,3", "4,4,4,misere"])
-def test_without_pruning_a_search_visits_many_more_positions(name: str) -> None:
-    rules = naive.Game.named(name)
-    pruned, whole = solver_of(name), solver_of(name, prune=False)
-    pruned_nodes = whole_nodes = 0
-    for board in some_positions(name, 30, least=rules.cells - 8):
-        position = Position(pruned.game, *naive.masks(board))
-        assert pruned.score(position) == whole.score(position)
-        pruned_nodes += pruned.nodes
-        whole_nodes += whole.nodes
-    assert whole_nodes > 2 * pruned_nodes > 0
-
-
 def test_the_empty_4x4_board_takes_under_ten_thousand_nodes() -> None:
     solver = solver_of("4,4,4")
     assert solver.score(Position(solver.game)) == 0

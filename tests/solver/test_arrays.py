@@ -22,17 +22,11 @@ from solver.index.symmetry import image, symmetries
 from solver.proof.build import build_store
 from solver.store.store import Store
 
+pytestmark = pytest.mark.usefixtures("nowhere")
+
 FILES = Path(__file__).parents[2] / "data" / "games"
 SMALL = ["3,3,3", "3,3,3,misere", "2,5,3", "fano", "cross"]
 """The last two have holes."""
-
-
-@pytest.fixture(autouse=True)
-def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand where no store is found."""
-    monkeypatch.delenv("TTT4_STORE", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    monkeypatch.chdir(tmp_path)
 
 
 def game_of(name: str) -> Game:

@@ -7,6 +7,7 @@ from time import monotonic
 
 import naive
 import pytest
+from kinds import naive_of, random_lines
 
 from solver.certificates.breaker import Breaker, find_defence, searches
 from solver.certificates.holding import BARE, NOT_BARE, Bare, Whole, stripped, undominated, usual_answer, walk
@@ -23,14 +24,6 @@ DRAWS = [
     *(pytest.param(name, marks=SLOW) for name in ("5,5,4", "7,4,4")),
 ]
 WON = ["3,3,2", "4,3,3", "3,4,3", "5,5,3", "5,6,4", pytest.param("6,6,4", marks=SLOW)]
-
-
-def random_game(random: Random) -> tuple[Game, naive.Game]:
-    cells = random.randint(5, 8)
-    drawn = {frozenset(random.sample(range(cells), random.randint(2, 4))) for _ in range(random.randint(2, 9))}
-    lines = {line for line in drawn if not any(other < line for other in drawn)}
-    masks = tuple(sorted(sum(1 << cell for cell in line) for line in lines))
-    return Game("random", 1, cells, masks), naive.Game(1, cells, 0, given=frozenset(tuple(sorted(s)) for s in lines))
 
 
 def defence(game: Game) -> list[int | None] | None:
@@ -78,9 +71,9 @@ def test_no_defence_is_found_on_boards_that_x_wins(name: str) -> None:
 def test_a_defence_that_is_found_is_one_by_minimax() -> None:
     random, held, drawn = Random(1), 0, 0
     for _ in range(50):
-        game, twin = random_game(random)
+        game = random_lines(random)
         answers = defence(game)
-        draw = naive.score(twin, twin.empty) <= 0
+        draw = naive.score(naive_of(game), "." * game.cells) <= 0
         assert draw or answers is None, game.lines
         held, drawn = held + (answers is not None), drawn + draw
     assert drawn >= held > 0.95 * drawn
@@ -90,7 +83,7 @@ def test_no_list_of_answers_passes_where_x_wins() -> None:
     """Answers by lot, some usual and some not: the walk must refute all of them where minimax says that X wins."""
     random, passed, refuted = Random(2), 0, 0
     while passed < 35 or refuted < 60:
-        game, twin = random_game(random)
+        game = random_lines(random)
 
         def ask(position: Whole | Bare, usual: int, cells: int = game.cells) -> int:
             if usual == BARE:
@@ -102,7 +95,7 @@ def test_no_list_of_answers_passes_where_x_wins() -> None:
         except Refuted:
             refuted += 1
             continue
-        assert naive.score(twin, twin.empty) <= 0, game.lines
+        assert naive.score(naive_of(game), "." * game.cells) <= 0, game.lines
         passed += 1
 
 
@@ -124,7 +117,7 @@ def test_one_answer_changed_refutes_or_leaves_a_defence() -> None:
 def test_what_is_left_out_of_a_bare_position_changes_nothing() -> None:
     random, settled_seen, shorter = Random(4), 0, 0
     for _ in range(300):
-        game, _ = random_game(random)
+        game = random_lines(random)
         cells = list(range(game.cells))
         random.shuffle(cells)
         maker = sum(1 << cell for cell in cells[: random.randint(0, 2)])
@@ -152,7 +145,7 @@ def test_the_kernel_and_plain_python_agree_on_bare_positions() -> None:
     """The zone of a win is enough to win, and what the kernel holds is held."""
     random, won, narrow = Random(5), 0, 0
     for _ in range(250):
-        game, _ = random_game(random)
+        game = random_lines(random)
         cells = list(range(game.cells))
         random.shuffle(cells)
         maker = sum(1 << cell for cell in cells[: random.randint(0, 2)])

@@ -33,7 +33,7 @@ from clusters import (
     undisturbed,
     until,
 )  # fmt: skip
-from stand_in import GAME, use_stand_in
+from stand_in import GAME
 from stores import raising
 
 from solver.cli.main import main
@@ -46,12 +46,6 @@ from solver.proof.version import OtherVersion, source_version
 ADDRESS = "tcp://127.0.0.1:8786"
 CONNECTED = "solver.proof.cluster._connected"
 SMALL = parse_game("3,4,3")
-
-
-@pytest.fixture
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let builds solve GAME with the stand-in."""
-    use_stand_in(monkeypatch)
 
 
 # With dask made up
@@ -103,12 +97,11 @@ class Client:
 
 
 @pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Client:
+def client(stand_in: None, monkeypatch: pytest.MonkeyPatch) -> Client:
     """The client of every cluster."""
     found = Client()
     monkeypatch.setattr(CONNECTED, lambda address: found)
     monkeypatch.setattr("solver.proof.crew._LOOK_SECONDS", 0)
-    use_stand_in(monkeypatch)
     return found
 
 
@@ -286,11 +279,10 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", ["2,5,2,misere", "fano", "2,2,2"])
-def test_two_workers_give_the_same_store_byte_by_byte(name: str, here: str, tmp_path: Path) -> None:
-    build_store(parse_game(name), tmp_path / "right")
+def test_two_workers_give_the_same_store_byte_by_byte(name: str, here: str, tmp_path: Path, store_of: Any) -> None:
     build_store(parse_game(name), tmp_path / "s", crew=partial(DaskCrew, here))
-    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["right", "s"]
+    assert (tmp_path / "s").read_bytes() == store_of(name).read_bytes()
+    assert list(tmp_path.iterdir()) == [tmp_path / "s"]
 
 
 @pytest.mark.usefixtures("stand_in")
@@ -353,10 +345,10 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 class Trial:
     """Builds of a small game by two slow workers, which tests harm after three tasks."""
 
-    def __init__(self, found: Cluster, folder: Path) -> None:
+    def __init__(self, found: Cluster, folder: Path, right: Path) -> None:
         self.cluster, self.store, self.scratch = found, folder / "s", folder / "scratch"
         self.notes: list[str] = []
-        self._right = Path(build_store(SMALL, folder / "right").path).read_bytes()
+        self._right = right.read_bytes()
 
     def build(self, act: Callable[[], object] = lambda: None) -> None:
         """Do something after three tasks; the store that is built is right, and nothing else is left."""
@@ -382,10 +374,10 @@ class Trial:
 
 
 @pytest.fixture
-def trial(processes: Cluster, tmp_path: Path) -> Trial:
+def trial(processes: Cluster, tmp_path: Path, store_of: Any) -> Trial:
     """A scheduler and two slow workers for one test to harm."""
     processes.repair()
-    return Trial(processes, tmp_path)
+    return Trial(processes, tmp_path, store_of(SMALL.name))
 
 
 @pytest.mark.slow
@@ -438,7 +430,7 @@ def test_a_worker_that_stops_is_not_waited_for_by_build_or_scheduler(
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificates")
 @pytest.mark.slow
 def test_over_tls_a_build_is_the_same_and_without_the_certificate_nobody_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, store_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import dask
     from distributed import LocalCluster, Security
@@ -452,7 +444,6 @@ def test_over_tls_a_build_is_the_same_and_without_the_certificate_nobody_answers
     files = {"cert": certificate, "key": key}
     ours: dict[str, Any] = {f"distributed.comm.tls.{role}": files for role in ("scheduler", "worker", "client")}
     ours["distributed.comm.tls.ca-file"] = certificate
-    build_store(SMALL, tmp_path / "right")
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tls://", "host": HOST}
     monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 0.5)
     with dask.config.set(ours):
@@ -463,4 +454,4 @@ def test_over_tls_a_build_is_the_same_and_without_the_certificate_nobody_answers
         monkeypatch.setattr("solver.proof.cluster.CONNECT_SECONDS", 10.0)
         with dask.config.set(ours):
             build_store(SMALL, tmp_path / "s", crew=partial(DaskCrew, found.scheduler_address))
-    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
+    assert (tmp_path / "s").read_bytes() == store_of(SMALL.name).read_bytes()

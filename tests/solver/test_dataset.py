@@ -15,13 +15,7 @@ from solver.arrays.dataset import as_dataset
 from solver.arrays.positions import Positions
 from solver.cli.main import main
 
-
-@pytest.fixture(autouse=True)
-def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand where no store is found."""
-    monkeypatch.delenv("TTT4_STORE", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("nowhere")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import random
 from collections.abc import Callable, Iterator
-from functools import cache
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -57,18 +56,6 @@ LARGE = "duel,3,5"
 
 Run = Callable[..., Any]
 StoreOf = Callable[[str], Path]
-
-
-@pytest.fixture(scope="module")
-def store_of(tmp_path_factory: pytest.TempPathFactory) -> StoreOf:
-    """The store of a duel by its notation, built once."""
-    folder = tmp_path_factory.mktemp("duels")
-
-    @cache
-    def built(name: str) -> Path:
-        return Path(build_store(parse_game(name), folder / name, jobs=2).path)
-
-    return built
 
 
 class DecodedDuel(Decoded):

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinds import large, random_position, small, torus
-from naive import Game as NaiveGame
+from kinds import large, naive_of, random_position, small, torus
 from naive import board, score
 
 from solver.engine import CELLS_MOST, takes
@@ -20,11 +19,6 @@ from solver.games.lines import Game, grid
 
 GAMES = (*small(), *large())
 GAMES_OF_EACH = 12
-
-
-def naive_of(game: Game) -> NaiveGame:
-    lines = frozenset(tuple(cells_of(line)) for line in game.lines)
-    return NaiveGame(1, game.cells, 0, game.misere, lines)
 
 
 def fewest(game: Game) -> int:

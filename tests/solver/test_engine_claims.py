@@ -7,8 +7,7 @@ from time import monotonic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import large, random_position, scattered, small, torus
-from naive import Game as NaiveGame
+from kinds import large, naive_of, random_position, scattered, small, torus
 from naive import board, score
 
 from solver.certificates.draws import Certificate, check_draw
@@ -136,7 +135,7 @@ def test_hundreds_of_wins_that_are_claimed_in_games_of_all_kinds_are_wins() -> N
 @pytest.mark.parametrize("game", SMALL, ids=lambda game: game.name)
 def test_what_is_claimed_on_a_small_board_is_what_minimax_says(game: Game) -> None:
     rng = random.Random(game.name)
-    naive = NaiveGame(1, game.cells, 0, game.misere, frozenset(tuple(cells_of(line)) for line in game.lines))
+    naive = naive_of(game)
     for _ in range(6):
         x, o = random_position(game, rng, rng.randrange(max(1, game.cells - 8), game.cells))
         if x | o == game.full:

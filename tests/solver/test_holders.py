@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clusters import digest_of
 from stores import raising
 
 from solver.errors import PagesDamaged, ScratchError, TooLarge, Ttt4Error
-from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.proof import crew as crews
 from solver.proof.build import build_store
@@ -25,23 +23,6 @@ from solver.sweep.shelf import PackedShelf
 
 SLOW = pytest.mark.slow
 GAMES = ["3,3,3", "3,3,3,misere", "3,4,3", "fano", "1,7,3", "2,2,2", pytest.param("4,4,4", marks=SLOW)]
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Game, bytes]]:
-    """A game, and its store as one thread writes it that holds pages raw."""
-    folder, known = tmp_path_factory.mktemp("built"), dict[str, tuple[Game, bytes]]()
-
-    def found(name: str) -> tuple[Game, bytes]:
-        if name not in known:
-            game = parse_game(name)
-            assert isinstance(game, Game)
-            build_store(game, folder / name, jobs=1, holder=Holder.RAW)
-            digest_of(folder / name)
-            known[name] = game, (folder / name).read_bytes()
-        return known[name]
-
-    return found
 
 
 class Pickling(ThreadPoolExecutor):
@@ -60,9 +41,9 @@ class Pickling(ThreadPoolExecutor):
 @pytest.mark.parametrize("holder", Holder)
 @pytest.mark.parametrize("name", GAMES)
 def test_pages_held_in_any_way_give_the_same_store_byte_by_byte(
-    name: str, holder: Holder, built: Any, tmp_path: Path
+    name: str, holder: Holder, store_of: Any, tmp_path: Path
 ) -> None:
-    game, right = built(name)
+    game, right = parse_game(name), store_of(name).read_bytes()
     if game.cells < 16:
         build_store(game, tmp_path / "s", jobs=1, holder=holder)
         assert (tmp_path / "s").read_bytes() == right
@@ -75,9 +56,9 @@ def test_pages_held_in_any_way_give_the_same_store_byte_by_byte(
 @pytest.mark.parametrize("holder", Holder)
 @pytest.mark.parametrize("name", ["3,4,3", pytest.param("torus4", marks=SLOW)])
 def test_where_only_a_sample_is_checked_the_store_is_the_same(
-    name: str, holder: Holder, built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, holder: Holder, store_of: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game, right = built(name)
+    game, right = parse_game(name), store_of(name).read_bytes()
     for module in ("proof", "prove"):
         monkeypatch.setattr(f"solver.proof.{module}.CHECKED_WHOLE", 1000)
     report = build_store(game, tmp_path / "s", jobs=2, holder=holder)
@@ -86,8 +67,8 @@ def test_where_only_a_sample_is_checked_the_store_is_the_same(
 
 
 @pytest.mark.parametrize("name", GAMES[:-1])
-def test_hands_that_share_no_memory_give_the_same_store_byte_by_byte(name: str, built: Any, tmp_path: Path) -> None:
-    game, right = built(name)
+def test_hands_that_share_no_memory_give_the_same_store_byte_by_byte(name: str, store_of: Any, tmp_path: Path) -> None:
+    game, right = parse_game(name), store_of(name).read_bytes()
     build_store(game, tmp_path / "s", crew=lambda: Crew(Pickling(2), 2))
     assert (tmp_path / "s").read_bytes() == right
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]
@@ -124,9 +105,9 @@ def test_parts_of_a_few_halves_and_blocks_of_a_page_give_the_same_store(
 @pytest.mark.parametrize("holder", [Holder.PACKED, Holder.FILES])
 @pytest.mark.parametrize("damage", ["flipped", "cut", "removed"])
 def test_damaged_pages_in_memory_or_in_files_are_restored_from_the_records(
-    holder: Holder, damage: str, built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    holder: Holder, damage: str, store_of: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game, right = built("3,4,3")
+    game, right = parse_game("3,4,3"), store_of("3,4,3").read_bytes()
     harmed = []
     gather = PackedShelf.gather
 
@@ -314,9 +295,9 @@ def test_stopping_cancels_what_has_not_begun(how: str) -> None:
 
 @pytest.mark.parametrize("holder", [Holder.RAW, Holder.PACKED])
 def test_a_build_that_runs_out_of_memory_goes_on_with_files(
-    holder: Holder, built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    holder: Holder, store_of: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game, right = built("3,4,3")
+    game, right = parse_game("3,4,3"), store_of("3,4,3").read_bytes()
     make = LineWork.make
     notes: list[str] = []
 
@@ -336,9 +317,9 @@ def test_a_build_that_runs_out_of_memory_goes_on_with_files(
 
 
 def test_a_build_that_has_too_little_memory_even_for_files_says_so_and_is_resumed(
-    built: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store_of: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game, right = built("3,4,3")
+    game, right = parse_game("3,4,3"), store_of("3,4,3").read_bytes()
 
     with monkeypatch.context() as patched:
         patched.setattr(LineWork, "make", raising(MemoryError))

@@ -6,13 +6,16 @@ from time import monotonic
 
 import naive
 import pytest
+from kinds import naive_of, random_lines, random_position
 
 from solver.certificates.checkers import check_pairing
 from solver.certificates.draws import PAIRING, Stop, check_draw, check_stop, draw_certificate, stop_certificate
 from solver.certificates.pairing import find_pairing
 from solver.certificates.pattern import torus_pairs
 from solver.certificates.refusals import Refuted
+from solver.games.board import cells_of
 from solver.games.lines import Game, grid
+from solver.games.position import Position
 
 KNOWN = ["5,5,5", "6,6,6", "7,7,6", "9,6,6", "8,8,7", "10,10,7", "13,13,8", "9,9,9", "15,15,9", "20,20,9", "20,20,11"]
 CERTIFICATES = 60
@@ -22,30 +25,15 @@ def game_named(name: str) -> Game:
     return grid(*map(int, name.split(",")))
 
 
-def random_lines(random: Random) -> tuple[Game, naive.Game]:
-    """A game of a few random lines on six to nine cells, in both forms."""
-    cells = random.randint(6, 8)
-    drawn = {frozenset(random.sample(range(cells), random.randint(2, 4))) for _ in range(random.randint(2, 7))}
-    lines = {line for line in drawn if not any(other < line for other in drawn)}
-    masks = tuple(sorted(sum(1 << cell for cell in line) for line in lines))
-    return Game("random", 1, cells, masks), naive.Game(1, cells, 0, given=frozenset(tuple(sorted(s)) for s in lines))
+def score_of(game: Game, x: int, o: int) -> int:
+    twin = naive_of(game)
+    return naive.score(twin, naive.board(twin, x, o))
 
 
-def random_position(random: Random, twin: naive.Game, most: int) -> str:
-    """A board that a game can reach and in which it goes on."""
-    board = twin.empty
-    for _ in range(random.randint(0, most)):
-        going_on = [child for child in naive.children(twin, board) if not naive.over(twin, child)]
-        if not going_on:
-            break
-        board = random.choice(going_on)
-    return board
-
-
-def wins(twin: naive.Game, board: str, side: str) -> bool:
+def wins(game: Game, x: int, o: int, side: str) -> bool:
     """Whether a side wins with best play."""
-    score = naive.score(twin, board)
-    return score > 0 if naive.mover(board) == side else score < 0
+    score = score_of(game, x, o)
+    return score > 0 if Position(game, x, o).mover == side else score < 0
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -74,27 +62,25 @@ def test_the_pattern_gives_every_line_of_the_torus_a_pair_of_neighbours_and_uses
 def test_what_a_pairing_stops_is_not_won_by_minimax() -> None:
     random, found = Random(3), 0
     while found < CERTIFICATES:
-        game, twin = random_lines(random)
+        game = random_lines(random)
         for _ in range(6):
-            board = random_position(random, twin, 4)
-            x, o = naive.masks(board)
+            x, o = random_position(game, random, random.randint(0, 4))
             for side, own, their in (("X", x, o), ("O", o, x)):
                 pairs = find_pairing(game, own, their, monotonic() + 10)
                 if pairs:
                     assert side in check_pairing(game, x, o, pairs)
-                    assert not wins(twin, board, side), (game.lines, board, pairs)
+                    assert not wins(game, x, o, side), (game.lines, x, o, pairs)
                     found += 1
 
 
 def test_a_draw_certificate_is_of_a_draw_by_minimax_and_its_check_agrees() -> None:
     random, found = Random(4), 0
     while found < CERTIFICATES:
-        game, twin = random_lines(random)
-        board = random_position(random, twin, 4)
-        x, o = naive.masks(board)
+        game = random_lines(random)
+        x, o = random_position(game, random, random.randint(0, 4))
         certificate = draw_certificate(game, x, o, monotonic() + 10)
         if certificate:
-            assert naive.score(twin, board) == 0, (game.lines, board, certificate)
+            assert score_of(game, x, o) == 0, (game.lines, x, o, certificate)
             check_draw(game, x, o, certificate)
             assert certificate.as_dict(game)["kind"] == certificate.kind
             assert "cannot win" in certificate.in_words(game) or certificate.in_words(game).startswith("Nobody")
@@ -104,13 +90,13 @@ def test_a_draw_certificate_is_of_a_draw_by_minimax_and_its_check_agrees() -> No
 def test_any_pairs_that_the_checker_accepts_stop_the_side() -> None:
     random, found = Random(5), 0
     while found < CERTIFICATES:
-        game, twin = random_lines(random)
-        board = random_position(random, twin, 3)
-        empty = [cell for cell, mark in enumerate(board) if mark == "."]
+        game = random_lines(random)
+        x, o = random_position(game, random, random.randint(0, 3))
+        empty = list(cells_of(game.full & ~(x | o)))
         random.shuffle(empty)
         pairs = list(zip(empty[::2], empty[1::2], strict=False))
-        for side in check_pairing(game, *naive.masks(board), pairs):
-            assert not wins(twin, board, side)
+        for side in check_pairing(game, x, o, pairs):
+            assert not wins(game, x, o, side)
             found += 1
 
 

@@ -27,7 +27,7 @@ from clusters import (
     undisturbed,
 )  # fmt: skip
 from fsspec.spec import AbstractFileSystem
-from stand_in import GAME, use_stand_in
+from stand_in import GAME
 
 from solver.cli.main import main
 from solver.errors import ScratchError, Ttt4Error
@@ -356,39 +356,31 @@ def test_what_an_object_store_raises_is_an_error_of_the_system_in_one_short_text
             call()
 
 
-@pytest.fixture
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let builds solve GAME with the stand-in."""
-    use_stand_in(monkeypatch)
-
-
 @pytest.mark.parametrize(
     ("scratch", "holder"), [("in memory", Holder.RAW), ("in memory", Holder.FILES), on_s3(Holder.FILES)], indirect=ONE
 )
 def test_threads_with_an_object_store_give_the_same_store_and_leave_nothing_there(
-    scratch: Scratch, holder: Holder, tmp_path: Path
+    scratch: Scratch, holder: Holder, tmp_path: Path, store_of: Any
 ) -> None:
     kinds: set[str] = set()
     kept = after_tasks(lambda _: kinds.update(name.rpartition(".")[2] for name in scratch.names()))
-    build_store(parse_game("3,4,3"), tmp_path / "right", jobs=2)
     build_store(parse_game("3,4,3"), tmp_path / "s", jobs=2, scratch=scratch.url, holder=holder, on_progress=kept)
-    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
+    assert (tmp_path / "s").read_bytes() == store_of("3,4,3").read_bytes()
     assert {"records", "done"} <= kinds
     assert ("pages" in kinds) == (holder is Holder.FILES)
     assert scratch.names() == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["right", "s"]
+    assert list(tmp_path.iterdir()) == [tmp_path / "s"]
 
 
 @pytest.mark.slow
 def test_workers_with_an_object_store_give_the_same_store_and_leave_nothing_there(
-    objects: ObjectStore, tmp_path: Path
+    objects: ObjectStore, tmp_path: Path, store_of: Any
 ) -> None:
-    build_store(parse_game("3,4,3"), tmp_path / "right", jobs=2)
     with cluster(tmp_path / "cluster") as found:
         where = ["--store", tmp_path / "s", "--scratch", f"{objects.url}/", "--cluster", found.address]
         build = start_build(tmp_path / "log", "--game", "3,4,3", *where)
         assert build.wait(120) == 0, (tmp_path / "log").read_text()
-    assert (tmp_path / "s").read_bytes() == (tmp_path / "right").read_bytes()
+    assert (tmp_path / "s").read_bytes() == store_of("3,4,3").read_bytes()
     assert objects.names() == []
     assert not (tmp_path / "s.partial").exists()
 

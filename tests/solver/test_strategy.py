@@ -6,6 +6,7 @@ from random import Random
 
 import naive
 import pytest
+from kinds import torus
 
 from solver.certificates.refusals import CheckTooLong, Refuted
 from solver.certificates.strategy import WAIT, Strategy, check_strategy
@@ -149,17 +150,6 @@ def faulty(root: Strategy, random: Random, cells: int) -> Strategy:
     else:
         new = Strategy(part.move, {}, other)
     return replaced(root, part, new, {})
-
-
-def torus(rows: int, columns: int, k: int) -> Game:
-    """K in a row on a board whose edges are joined."""
-    lines = {
-        sum(1 << cell for cell in {(r + i * down) % rows * columns + (c + i * right) % columns for i in range(k)})
-        for r in range(rows)
-        for c in range(columns)
-        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
-    }
-    return Game("torus", rows, columns, tuple(sorted(line for line in lines if line.bit_count() == k)))
 
 
 def random_game(random: Random) -> Game:

@@ -6,19 +6,13 @@ from random import Random
 import naive
 from hypothesis import given
 from hypothesis import strategies as st
+from kinds import naive_of, random_lines, random_position
 
 from solver.certificates.checkers import check_weights
 from solver.certificates.pairing import live_lines
 from solver.certificates.weights import weigh
-from solver.games.lines import Game, grid
-
-
-def random_game(random: Random) -> tuple[Game, naive.Game]:
-    cells = random.randint(6, 8)
-    drawn = {frozenset(random.sample(range(cells), random.randint(2, 4))) for _ in range(random.randint(2, 8))}
-    lines = {line for line in drawn if not any(other < line for other in drawn)}
-    masks = tuple(sorted(sum(1 << cell for cell in line) for line in lines))
-    return Game("random", 1, cells, masks), naive.Game(1, cells, 0, given=frozenset(tuple(sorted(s)) for s in lines))
+from solver.games.lines import grid
+from solver.games.position import Position
 
 
 def completes_alone(lines: list[int], maker: int, free: int, *, to_move: bool) -> bool:
@@ -37,14 +31,11 @@ def completes_alone(lines: list[int], maker: int, free: int, *, to_move: bool) -
 def test_a_side_whose_lines_weigh_too_little_does_not_win_by_minimax() -> None:
     random, found = Random(6), 0
     while found < 120:
-        game, twin = random_game(random)
-        board = twin.empty
-        for _ in range(random.randint(0, 4)):
-            children = [child for child in naive.children(twin, board) if not naive.over(twin, child)]
-            board = random.choice(children) if children else board
-        score = naive.score(twin, board)
-        for side in check_weights(game, *naive.masks(board)):
-            assert (score <= 0) if naive.mover(board) == side else (score >= 0)
+        game = random_lines(random)
+        x, o = random_position(game, random, random.randint(0, 4))
+        score = naive.score(naive_of(game), naive.board(naive_of(game), x, o))
+        for side in check_weights(game, x, o):
+            assert (score <= 0) if Position(game, x, o).mover == side else (score >= 0)
             found += 1
 
 
@@ -67,13 +58,9 @@ def test_the_bound_is_sharp() -> None:
 def test_the_checker_and_the_finder_come_to_the_same_in_different_ways() -> None:
     random = Random(7)
     for _ in range(300):
-        game, twin = random_game(random)
-        board = twin.empty
-        for _ in range(random.randint(0, 5)):
-            children = [child for child in naive.children(twin, board) if not naive.over(twin, child)]
-            board = random.choice(children) if children else board
-        x, o = naive.masks(board)
-        free, mover = game.full & ~(x | o), naive.mover(board)
+        game = random_lines(random)
+        x, o = random_position(game, random, random.randint(0, 5))
+        free, mover = game.full & ~(x | o), Position(game, x, o).mover
         stopped = ""
         for side, their in (("X", o), ("O", x)):
             if weigh(live_lines(game, their), free, to_move=side == mover).hold:
