@@ -2,8 +2,9 @@
 
 import math
 import random
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -171,48 +172,33 @@ def test_a_sample_s_searches_that_take_too_long_are_counted_and_confirm_nothing(
     assert confirmed + abandoned == 50
 
 
-@pytest.mark.parametrize("ply", [3, 6, 9])
-def test_a_sweep_that_errs_once_is_stopped_by_the_proof(ply: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill = Layer.fill
+@pytest.mark.parametrize(("name", "plies", "jobs"), [
+    *(("3,3,3", [ply], 2) for ply in (3, 6, 9)), ("4,4,4", range(17), 1), ("4,4,4", range(17), 2)
+])  # fmt: skip
+def test_a_sweep_that_errs_in_some_plies_or_everywhere_is_stopped_by_the_proof_and_does_not_hang_it(
+    name: str, plies: Collection[int], jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill, game, ended = Layer.fill, parse_game(name), list[str]()
 
     def erring(self: Layer, *rest: Any) -> Filled:
         filled = fill(self, *rest)
         for pages in filter(None, filled):
-            if 9 - pages.empty == ply:
+            if game.cells - pages.empty in plies:
                 pages.scores[:] = 1 - pages.scores
         return filled
-
-    monkeypatch.setattr(Layer, "fill", erring)
-    game = parse_game("3,3,3")
-    with pytest.raises(SolversDisagree, match=r"board '[XO./]{11}' of 3,3,3: the sweep says"):
-        whole(game, symmetries(game), places_of, jobs=2)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_sweep_that_errs_everywhere_stops_the_proof_and_does_not_hang_it(
-    jobs: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill = Layer.fill
-
-    def erring(self: Layer, *rest: Any) -> Filled:
-        filled = fill(self, *rest)
-        for pages in filter(None, filled):
-            pages.scores[:] = 1 - pages.scores
-        return filled
-
-    monkeypatch.setattr(Layer, "fill", erring)
-    game, ended = parse_game("4,4,4"), []
 
     def proving() -> None:
         try:
             whole(game, symmetries(game), places_of, jobs=jobs)
         except SolversDisagree as refusal:
-            ended.append(refusal)
+            ended.append(str(refusal))
 
+    monkeypatch.setattr(Layer, "fill", erring)
     thread = threading.Thread(target=proving, daemon=True)
     thread.start()
     thread.join(60)
-    assert len(ended) == 1
+    (said,) = ended
+    assert re.search(rf"board '[XO./]+' of {name}: the sweep says", said)
 
 
 def places_of(filled: Filled) -> int:

@@ -1,16 +1,17 @@
 """The kernel cache: which changes of the sources make it compile again."""
 
 import fcntl
+import importlib
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from math import inf
 from pathlib import Path
-from time import sleep
 
 import pytest
 
+from solver.duel.live import LiveDuel
+from solver.engine.live import LiveEngine
 from solver.kernels import cache
 from solver.kernels.cache import source_digest
 from solver.kernels.loading import Loader
@@ -86,34 +87,12 @@ def test_two_kinds_of_processors_with_one_home_compile_once_each(tmp_path: Path)
     assert {file: file.stat().st_mtime_ns for file in folder.rglob("*.nb?")} == before
 
 
-@pytest.mark.slow
-def test_of_processes_that_need_the_engine_at_once_one_compiles_and_the_others_wait(tmp_path: Path) -> None:
-    """Also if the one that has started it is gone: the compiler keeps the lock."""
-    code = (
-        "from time import monotonic; from solver.engine.live import LiveEngine; from solver.games.lines import grid; "
-        "print(LiveEngine(grid(6, 6, 4), 1).compiled(monotonic() + {seconds}) is not None)"
-    )
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    hasty = subprocess.run([sys.executable, "-c", code.format(seconds=0.5)], env=env, capture_output=True, text=True)
-    assert hasty.stdout == "False\n"
-    patient = [
-        subprocess.Popen([sys.executable, "-c", code.format(seconds=120)], env=env, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    most = 0
-    while any(process.poll() is None for process in patient):
-        most = max(most, sum(compiles(process, tmp_path) for process in Path("/proc").glob("[0-9]*")))
-        sleep(0.1)
-    assert [process.communicate()[0] for process in patient] == ["True\n"] * 2
-    assert most == 1
-
-
-def compiles(process: Path, folder: Path) -> bool:
-    """Whether a process compiles the engine into a cache."""
-    with suppress(OSError):  # it has ended
-        here = f"NUMBA_CACHE_DIR={folder}".encode() in (process / "environ").read_bytes().split(b"\0")
-        return here and b"import solver.engine.engine" in (process / "cmdline").read_bytes()
-    return False
+@pytest.mark.parametrize("live", [LiveDuel, LiveEngine])
+def test_the_kernel_that_tells_whether_code_is_cached_is_compiled_by_the_module_that_is_imported(
+    live: type[Loader],
+) -> None:
+    importlib.import_module(live.module)
+    assert cache.is_cached(live.kernel)
 
 
 class Loading(Loader):
@@ -133,6 +112,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     class Compiler:
         def __init__(self, command: list[str], *, pass_fds: tuple[int, ...], **options: object) -> None:
             commands.append(command)
+            assert options["start_new_session"], "or Ctrl-C at the prompt would end it too"
             assert os.path.samestat(os.fstat(pass_fds[0]), os.stat(tmp_path / "time.lock"))
 
         def wait(self) -> None:

@@ -6,7 +6,7 @@ import random
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -98,16 +98,22 @@ def broken_trees(whole: bytes) -> Iterator[Case]:
         yield f"noise {number}", sealed(bytes(file), PAGE)
 
 
-def rewritten(good: Path, path: Path, records: Callable[[bytes, bytes], bytes], manifest: bytes | None) -> bytes:
-    """A store with other values under its keys, written by LMDB itself."""
-    with Store(good) as store, StoreWriter(path) as writer:
-        for key, value in store.records():
-            writer.put(key, records(key, value))
-        said = manifest if manifest is not None else store.manifest.to_json()
-        writer.put(MANIFEST_KEY, with_checksum(MANIFEST_KEY, said))
+def made(path: Path, entries: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """A store with these keys and values, written by LMDB itself."""
+    with StoreWriter(path) as writer:
+        for key, value in entries:
+            writer.put(key, value)
         writer._transaction.commit()
         writer._environment.close()
         return sealed(writer.new.read_bytes(), PAGE)
+
+
+def rewritten(good: Path, path: Path, records: Callable[[bytes, bytes], bytes], manifest: bytes | None) -> bytes:
+    """A store with other values under its keys."""
+    with Store(good) as store:
+        said = manifest if manifest is not None else store.manifest.to_json()
+        entries = [(key, records(key, value)) for key, value in store.records()]
+    return made(path, [*entries, (MANIFEST_KEY, with_checksum(MANIFEST_KEY, said))])
 
 
 def wrong_manifests(good: Path, path: Path) -> Iterator[Case]:
@@ -315,12 +321,10 @@ def test_what_is_wrong_with_an_entry_is_said(
     entries: list[tuple[bytes, bytes | None]], said: str, store3: Path, tmp_path: Path
 ) -> None:
     """None stands for a manifest that is right."""
-    with Store(store3) as store, StoreWriter(tmp_path / "s") as writer:
-        for key, value in entries:
-            writer.put(key, with_checksum(key, store.manifest.to_json() if value is None else value))
-        writer._transaction.commit()
-        writer._environment.close()
-        (tmp_path / "made").write_bytes(sealed(writer.new.read_bytes(), PAGE))
+    with Store(store3) as store:
+        right = store.manifest.to_json()
+    found = [(key, with_checksum(key, right if value is None else value)) for key, value in entries]
+    (tmp_path / "made").write_bytes(made(tmp_path / "s", found))
     with pytest.raises(StoreDamaged, match=said), Store(tmp_path / "made") as store:
         list(store.pages())
 

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,10 +32,9 @@ def npz(path: Path) -> dict[str, np.ndarray]:
         return dict(arrays)
 
 
-def test_a_row_says_what_minimax_says_of_its_position_and_json_tells_the_facts(
+def test_the_columns_are_the_arrays_of_all_positions_and_json_tells_the_facts(
     dataset: Any, store3: Path, tmp_path: Path
 ) -> None:
-    rules, found = naive.Game(3, 3, 3), Counter[str]()
     path = tmp_path / "d.npz"
     path.write_bytes(b"something else, and longer than a dataset" * 9999)
     ran = dataset("3,3,3", store3, "d.npz", "--json", "--force")
@@ -49,16 +47,9 @@ def test_a_row_says_what_minimax_says_of_its_position_and_json_tells_the_facts(
         "scores": "int8",
     }  # fmt: skip
     assert columns.pop("game") == "3,3,3"
-    for x, o, ply, orbit, score, scores in zip(*(array.tolist() for array in columns.values()), strict=True):
-        board = naive.board(rules, x, o)
-        assert naive.stones(board) == ply
-        images = {naive.turned(board, g) for g in naive.geometric(rules)}
-        assert orbit == len(images)
-        found.update(images)
-        assert score == naive.score(rules, board)
-        moves = naive.move_scores(rules, board)
-        assert scores == [moves.get(cell, -128) for cell in range(9)]
-    assert found == Counter(naive.open_boards(rules))
+    positions = Positions("3,3,3", store3)
+    for name, array in columns.items():
+        np.testing.assert_array_equal(array, getattr(positions, name), name)
 
 
 def test_parquet_has_what_npz_has(dataset: Any, store3: Path, tmp_path: Path) -> None:

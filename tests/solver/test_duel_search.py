@@ -198,26 +198,6 @@ def test_a_live_source_settles_a_full_board_without_time_and_refuses_impossible_
         source.score(DuelPosition(Duel(3, 3), 0b11, 0))
 
 
-def test_threads_may_share_a_live_source() -> None:
-    duel = naive.Duel(3, 3)
-    source, wrong = live(duel), []
-    asked = sorted(naive.duel_reachable(duel))[::40]
-
-    def asking(seed: int) -> None:
-        for board in random.Random(seed).sample(asked, len(asked)):
-            if source.score(at(duel, board)) != exact(duel, board):
-                wrong.append(board)
-
-    for board in asked:
-        exact(duel, board)
-    threads = [threading.Thread(target=asking, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-
-
 def test_of_threads_that_share_a_live_source_one_searches_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     bounds, inside, most = PlainSearch.bounds, [0], [0]
 

@@ -17,12 +17,10 @@ from stores import (
     Decoded,
     alter_record,
     break_off,
-    done_in,
     lost,
     negated,
     rewrite_manifest,
     seal_anew,
-    tasks_of,
     whole_layers,
 )
 
@@ -118,19 +116,6 @@ def test_a_build_finds_what_is_known_and_verify_confirms_it(name: str, store_of:
         assert ply.draws == 0 or game.cells % 2 == 0
     if name != LARGE:
         assert verify_store(path, game, jobs=2, sample=50).manifest.score == margin
-
-
-@pytest.mark.slow
-def test_tasks_of_large_layers_are_done_once_and_a_build_broken_off_ends_the_same(
-    store_of: StoreOf, tmp_path: Path
-) -> None:
-    game, path = Duel(2, 8), tmp_path / "s"
-    tasks = set(tasks_of(game))
-    assert len(tasks) > 20
-    break_off(game, path, len(tasks) // 2)
-    assert len(done_in(tmp_path / "s.partial")) == len(tasks) // 2
-    with Store(store_of("duel,2,8")) as store:
-        assert build_store(game, path, jobs=3).manifest == store.manifest
 
 
 @pytest.mark.parametrize("name", [LARGE, pytest.param("duel,4,4", marks=pytest.mark.slow)])

@@ -13,7 +13,7 @@ from places import position_at
 from solver.games.lines import Game, grid
 from solver.games.notation import parse_game
 from solver.index.places import Index, o_count_when, page_size, rank, unrank, x_count_when
-from solver.index.symmetry import image, inverse, symmetries
+from solver.index.symmetry import image, symmetries
 
 
 @cache
@@ -31,20 +31,6 @@ def located(index: Index, x: int, o: int) -> tuple[tuple[int, int], int]:
 def subsets(cells: list[int], count: int) -> list[int]:
     """All sets of so many of the cells, as numbers, ascending."""
     return sorted(sum(1 << cell for cell in chosen) for chosen in combinations(cells, count))
-
-
-@pytest.mark.parametrize("name", ["3,3,3", "2,5,3", pytest.param("3,4,3", marks=pytest.mark.slow)])
-def test_every_reachable_position_has_a_place_in_its_page_and_stands_there(name: str) -> None:
-    game, index = indexed(name)
-    smallest = cache(lambda x: min(image(g, x) for g in index.group))
-    for board in naive.reachable(naive.Game.named(name)):
-        x, o = naive.masks(board)
-        half, o_mask, symmetry_id = index.locate(x, o)
-        empty, g = board.count("."), index.group[symmetry_id]
-        assert (half, o_mask) == (smallest(x), image(g, o)) == (image(g, x), image(g, o))
-        assert 0 <= rank(half, o_mask) < page_size(game, empty)
-        assert position_at(game, empty, half, rank(half, o_mask)) == (half, image(g, o))
-        assert (image(inverse(g), half), image(inverse(g), image(g, o))) == (x, o)
 
 
 @pytest.mark.parametrize("name", ["3,3,3", "2,4,2", "3,4,3", "1,7,3"])

@@ -233,15 +233,6 @@ def test_a_file_of_any_content_is_proved_or_refused(tmp_path_factory: Any, name:
     assert proof.claim == "X wins"
 
 
-@pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
-def test_a_file_that_is_cut_short_is_damaged(at: float, tmp_path: Path) -> None:
-    path = tmp_path / "proof.json"
-    path.write_bytes(as_file(proved(grid(4, 5, 4))))
-    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * at)])
-    with pytest.raises(ProofDamaged):
-        check_file(path)
-
-
 def test_prove_writes_a_file_that_check_proves(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "proof.json"
     ran = run(solve, "prove", "--game", "7,7,6", "--out", path)
