@@ -17,6 +17,7 @@ import lmdb
 import naive
 import pytest
 from clusters import until
+from duels import at, exact, geometric, moves_of
 from stores import seal_anew
 
 from oracle.oracle import Oracle
@@ -28,7 +29,7 @@ from solver.duel.scores import DuelScores
 from solver.duel.search import DuelSearch
 from solver.errors import BoardError, SolversDisagree, StoreDamaged, StoreMissing
 from solver.folders import store_path
-from solver.games.duel import Duel, DuelPosition
+from solver.games.duel import Duel
 from solver.games.notation import parse_game
 from solver.games.registry import find_game
 from solver.kinds import kind_of
@@ -82,35 +83,13 @@ def forbid_search(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return forbid
 
 
-def at(duel: naive.Duel, board: str) -> DuelPosition:
-    return DuelPosition(Duel(duel.rows, duel.columns), *naive.tiles(board))
-
-
 def opened(path: Path, seconds: float = 60.0) -> BookScores:
     return BookScores(Store(path), seconds)
-
-
-def true(duel: naive.Duel, board: str) -> int:
-    """The margin of a position for the side to move."""
-    return naive.margin(duel, board, naive.turn(board))
-
-
-def moves_of(duel: naive.Duel, board: str) -> list[tuple[int, int]]:
-    """Each move of a position with its margin for the side that makes it."""
-    side = naive.turn(board)
-    return [
-        (cell, -naive.margin(duel, naive.placed(duel, board, cell, side), naive.rival(side)))
-        for cell in naive.placings(duel, board, side)
-    ]
 
 
 def with_tiles(duel: naive.Duel, tiles: range) -> list[str]:
     """All positions with so many tiles that a game reaches."""
     return sorted(board for board in naive.duel_reachable(duel) if naive.stones(board) in tiles)
-
-
-def geometric(duel: naive.Duel) -> list[naive.Permutation]:
-    return naive.geometric(naive.Game(duel.rows, duel.columns, 1))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -120,10 +99,10 @@ def test_a_book_answers_without_a_search_what_it_has(
     duel, scores = naive.Duel.named(name), opened(book_of(name))
     forbid_search()
     for board in with_tiles(duel, range(TILES + 1)):
-        best = true(duel, board)
+        best = exact(duel, board)
         assert scores.score(at(duel, board)) == best, board
         if naive.stones(board) < TILES:
-            expected = moves_of(duel, board)
+            expected = list(moves_of(duel, board).items())
             assert scores.children(*naive.tiles(board), 0.0) == (expected, True), board
             first = next(cell for cell, score in expected if score == best)
             assert scores.first_best(*naive.tiles(board), best, 0.0) == first
@@ -133,7 +112,7 @@ def test_a_book_has_a_margin_where_a_search_had_no_time_for_its_moves(book_of: C
     duel = naive.Duel(3, 3)
     with Oracle("duel,3,3", book_of("duel,3,3"), seconds=0.0) as oracle:
         board = with_tiles(duel, range(TILES, TILES + 1))[0]
-        assert oracle.score(at(duel, board)) == true(duel, board)
+        assert oracle.score(at(duel, board)) == exact(duel, board)
         known = oracle.analysis(at(duel, with_tiles(duel, range(TILES - 1, TILES))[0]))
         assert (known.exact, known.source) == (True, "store")
 
@@ -150,12 +129,12 @@ def test_an_oracle_says_what_it_has_from_a_book_and_what_it_has_searched(
             position, stored = at(duel, board), naive.stones(board) < TILES
             assert oracle.knows(position) == stored
             found = oracle.analysis(position)
-            assert (found.score, found.exact) == (true(duel, board), True), board
+            assert (found.score, found.exact) == (exact(duel, board), True), board
             if "." in board:
                 seen.add(found.source)
                 assert found.source == ("store" if stored else "search")
-                assert {move.cell: move.score for move in found.moves} == dict(moves_of(duel, board))
-                assert oracle.best_move(position).score == true(duel, board)
+                assert {move.cell: move.score for move in found.moves} == moves_of(duel, board)
+                assert oracle.best_move(position).score == exact(duel, board)
                 assert len(found.mainline) == board.count(".")
     assert seen == {"store", "search"}
 
@@ -238,7 +217,7 @@ def test_a_search_that_errs_about_a_single_board_is_stopped_where_its_parent_is_
     duel, game = naive.Duel(2, 5), Duel(2, 5)
     index = kind_of(game).index(game, kind_of(game).symmetries(game))
     board = with_tiles(duel, range(TILES - 1, TILES))[123]
-    cell = next(cell for cell, score in moves_of(duel, board) if score == true(duel, board))
+    cell = next(cell for cell, score in moves_of(duel, board).items() if score == exact(duel, board))
     x, o, _ = index.canonical(*naive.tiles(naive.placed(duel, board, cell, naive.turn(board))))
     monkeypatch.setattr("solver.duel.book._CHECKED", 10**6)
     erring(lambda own, other, found: -2 * ((own, other) == (o, x)))  # Green is to move: Red has moved fifth
@@ -345,7 +324,7 @@ def test_a_desk_has_no_whole_store_where_there_is_a_book_and_answers_from_the_bo
         assert desk.roster(rules) is desk.roster(rules)
         for board in with_tiles(duel, range(9))[::300]:
             found = json.loads(desk.position("duel,3,3", str(at(duel, board))))
-            assert (found["score"], found["exact"]) == (true(duel, board), True)
+            assert (found["score"], found["exact"]) == (exact(duel, board), True)
             assert found["source"] == ("store" if naive.stones(board) < TILES else "search")
         assert desk.stored(find_game("duel,3,4")) is None
         assert desk.oracle("duel,3,4").source == "search"
@@ -362,7 +341,7 @@ def test_the_best_searching_player_follows_the_book(book_of: Callable[[str], Pat
         player = roster.player("search:10", 5)
         assert player is not None
         for board in with_tiles(duel, range(TILES))[::40]:
-            best = {cell for cell, score in moves_of(duel, board) if score == true(duel, board)}
+            best = {cell for cell, score in moves_of(duel, board).items() if score == exact(duel, board)}
             assert player.choose(BoardState(at(duel, board))) in best
 
 

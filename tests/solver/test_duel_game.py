@@ -8,6 +8,7 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
+from duels import at, game_of, geometric
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -40,14 +41,6 @@ def boards(draw: st.DrawFn, duels: st.SearchStrategy[naive.Duel] = SIZES) -> tup
     """A duel, and a board that a game of it reaches."""
     duel = draw(duels)
     return duel, naive.duelled(duel, draw(st.binary(max_size=duel.cells)))[-1]
-
-
-def game_of(duel: naive.Duel) -> Duel:
-    return Duel(duel.rows, duel.columns)
-
-
-def at(duel: naive.Duel, board: str) -> DuelPosition:
-    return DuelPosition(game_of(duel), *naive.tiles(board))
 
 
 def board_of(duel: naive.Duel, position: DuelPosition) -> str:
@@ -169,7 +162,7 @@ def test_a_board_that_is_written_is_read_back_in_every_form(case: tuple[naive.Du
 # Feature: infinity-grid-duel, Property 8: Symmetry Commutes With Play
 def test_a_move_on_a_turned_board_is_the_turned_move(case: tuple[naive.Duel, str], data: st.DataObject) -> None:
     duel, board = case
-    g = data.draw(st.sampled_from(naive.geometric(naive.Game(duel.rows, duel.columns, 1))))
+    g = data.draw(st.sampled_from(geometric(duel)))
     position, turned = at(duel, board), at(duel, naive.turned(board, g))
     assert turned.legal == sorted(g[cell] for cell in position.legal)
     for cell in position.legal:
@@ -181,7 +174,7 @@ def test_a_move_on_a_turned_board_is_the_turned_move(case: tuple[naive.Duel, str
 def test_the_twin_gives_symmetric_positions_equal_margins(data: st.DataObject) -> None:
     duel = data.draw(st.sampled_from([naive.Duel(*size) for size in SMALL]))
     _, board = data.draw(boards(st.just(duel)))
-    for g in naive.geometric(naive.Game(duel.rows, duel.columns, 1)):
+    for g in geometric(duel):
         assert naive.margin(duel, naive.turned(board, g), naive.turn(board)) == naive.margin(
             duel, board, naive.turn(board)
         )

@@ -13,22 +13,16 @@ from typing import Any
 
 import naive
 import pytest
+from duels import at, fresh, live, moves_of
 
 from solver.duel.live import LiveDuel
 from solver.duel.plain import PlainSearch
-from solver.duel.search import DuelSearch
 from solver.errors import NotSettled
 from solver.games.duel import Duel, DuelPosition
-from solver.kinds import kind_of
 
 SIX = naive.Duel(6, 6)
 
 LONG = monotonic() + 3600
-
-
-def live(duel: naive.Duel, seconds: float = 60.0) -> LiveDuel:
-    game = Duel(duel.rows, duel.columns)
-    return LiveDuel(game, kind_of(game).symmetries(game), seconds)
 
 
 @cache
@@ -45,24 +39,9 @@ def drawn(duel: naive.Duel, empty: int, seed: int) -> str:
     return naive.duelled(duel, [rng.randrange(1000) for _ in range(duel.cells - empty)])[-1]
 
 
-def at(duel: naive.Duel, board: str) -> DuelPosition:
-    return DuelPosition(Duel(duel.rows, duel.columns), *naive.tiles(board))
-
-
-def by_compiled(duel: naive.Duel, board: str) -> int | None:
-    """The margin by a search of its own, which is always compiled."""
-    game = Duel(duel.rows, duel.columns)
-    search = DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=18)
-    return search.score(*naive.sides(board, naive.turn(board)))
-
-
-def moves_of(duel: naive.Duel, board: str) -> dict[int, int]:
-    """The margin of each move, for the side that makes it."""
-    side = naive.turn(board)
-    return {
-        cell: -naive.margin(duel, naive.placed(duel, board, cell, side), naive.rival(side))
-        for cell in naive.placings(duel, board, side)
-    }
+def margin(board: str) -> int | None:
+    """The margin on the 6x6 board by a search of its own, which is always compiled."""
+    return fresh(SIX, 18).score(*naive.sides(board, naive.turn(board)))  # type: ignore[no-any-return]
 
 
 def sampled(duel: naive.Duel, count: int, least_empty: int = 1) -> list[str]:
@@ -92,7 +71,7 @@ def test_a_position_is_settled_in_plain_python_while_compiled_code_does_not_come
     source = live(SIX)
     for seed in range(2):
         board = drawn(SIX, empty, seed)
-        assert source.score(at(SIX, board)) == by_compiled(SIX, board), board
+        assert source.score(at(SIX, board)) == margin(board), board
     assert source._loading is not None
     assert source._loading.is_alive()
     assert source._compiled is None
@@ -118,7 +97,7 @@ def test_without_compiled_code_what_was_found_in_a_slice_is_not_searched_again(m
 
     monkeypatch.setattr(PlainSearch, "bounds", counted)
     board = drawn(SIX, 14, 0)
-    assert live(SIX, 1e9).score(at(SIX, board)) == by_compiled(SIX, board)
+    assert live(SIX, 1e9).score(at(SIX, board)) == margin(board)
     assert len(slices) > 3
 
 
@@ -168,11 +147,11 @@ def test_a_search_goes_on_in_compiled_code_as_soon_as_it_is_there(
     assert (found, source._compiled) == ([], None)
     arrival.set()
     asking.join(60)
-    assert found == [by_compiled(SIX, board)]
+    assert found == [margin(board)]
     assert source._compiled is not None
     monkeypatch.setattr(PlainSearch, "bounds", bounds)
     before = len(plain)
-    assert source.score(at(SIX, drawn(SIX, 20, 1))) == by_compiled(SIX, drawn(SIX, 20, 1))
+    assert source.score(at(SIX, drawn(SIX, 20, 1))) == margin(drawn(SIX, 20, 1))
     assert len(plain) == before, "from then on nothing is searched in plain Python"
 
 
@@ -262,7 +241,7 @@ os._exit(0)
 
 def forked_while(how: str) -> "subprocess.CompletedProcess[str]":
     board = drawn(SIX, 11, 1)
-    program = FORK.format(tests=[str(Path(naive.__file__).parent)], board=board, score=by_compiled(SIX, board))
+    program = FORK.format(tests=[str(Path(naive.__file__).parent)], board=board, score=margin(board))
     return subprocess.run(
         [sys.executable, "-c", program, how], capture_output=True, text=True, timeout=100, check=False
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import naive
 import pytest
+from duels import at, exact, fresh, game_of, geometric, live
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,6 @@ from solver.duel.plain import PlainSearch
 from solver.errors import BoardError, NotSettled
 from solver.games.board_text import parse
 from solver.games.duel import Duel, DuelPosition
-from solver.kinds import kind_of
 
 FOREVER = math.inf
 WHOLE = [(1, 1), (1, 2), (1, 5), (3, 2), (2, 4), (3, 3)]
@@ -32,10 +32,6 @@ def boards(draw: st.DrawFn, sizes: list[tuple[int, int]], most_empty: int = 144)
     return duel, naive.duelled(duel, draw(st.binary(min_size=moves, max_size=moves)))[-1]
 
 
-def game_of(duel: naive.Duel) -> Duel:
-    return Duel(duel.rows, duel.columns)
-
-
 @cache
 def plain(duel: naive.Duel) -> PlainSearch:
     """A search that has all of its earlier questions in its table."""
@@ -47,28 +43,8 @@ def compiled(duel: naive.Duel, table_bits: int = 12) -> Any:
     return fresh(duel, table_bits)
 
 
-def fresh(duel: naive.Duel, table_bits: int = 12) -> Any:
-    from solver.duel.search import DuelSearch
-
-    game = game_of(duel)
-    return DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=table_bits)
-
-
-def live(duel: naive.Duel, seconds: float = 60.0) -> LiveDuel:
-    game = game_of(duel)
-    return LiveDuel(game, kind_of(game).symmetries(game), seconds)
-
-
-def at(duel: naive.Duel, board: str) -> DuelPosition:
-    return DuelPosition(game_of(duel), *naive.tiles(board))
-
-
 def of_mover(board: str) -> tuple[int, int]:
     return naive.sides(board, naive.turn(board))
-
-
-def exact(duel: naive.Duel, board: str) -> int:
-    return naive.margin(duel, board, naive.turn(board))
 
 
 def by_plain(duel: naive.Duel, board: str) -> int:
@@ -134,7 +110,7 @@ def test_images_and_exchanged_colours_have_the_same_margin_by_every_search(
     case: tuple[naive.Duel, str], data: st.DataObject
 ) -> None:
     duel, board = case
-    g = data.draw(st.sampled_from(naive.geometric(naive.Game(duel.rows, duel.columns, 1))))
+    g = data.draw(st.sampled_from(geometric(duel)))
     other = naive.turned(board, g)
     assert by_plain(duel, board) == by_plain(duel, other) == compiled(duel).score(*of_mover(board), 0)
     assert compiled(duel).score(*of_mover(other), 0) == fresh(duel).score(*of_mover(other), 0) == by_plain(duel, board)

@@ -11,6 +11,7 @@ import lmdb
 import naive
 import numpy as np
 import pytest
+from duels import at, geometric
 from hypothesis import given
 from hypothesis import strategies as st
 from stores import (
@@ -79,22 +80,9 @@ def coloured(duel: naive.Duel, filled: int, place: int) -> str:
     cells = [cell for cell in range(duel.cells) if filled >> cell & 1]
     mover = "RG"[len(cells) % 2]
     board = ["."] * duel.cells
-    for at, cell in enumerate(cells):
-        board[cell] = mover if place >> at & 1 else naive.rival(mover)
+    for number, cell in enumerate(cells):
+        board[cell] = mover if place >> number & 1 else naive.rival(mover)
     return "".join(board)
-
-
-def duel_of(name: str) -> Duel:
-    duel = naive.Duel.named(name)
-    return Duel(duel.rows, duel.columns)
-
-
-def geometric(duel: naive.Duel) -> list[naive.Permutation]:
-    return naive.geometric(naive.Game(duel.rows, duel.columns, 1))
-
-
-def at(duel: naive.Duel, board: str) -> DuelPosition:
-    return DuelPosition(Duel(duel.rows, duel.columns), *naive.tiles(board))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +112,7 @@ def test_a_build_finds_what_is_known_and_verify_confirms_it(name: str, store_of:
 def test_a_stored_margin_is_that_of_a_search_and_of_every_image(
     name: str, data: st.DataObject, store_of: StoreOf
 ) -> None:
-    duel, game = naive.Duel.named(name), duel_of(name)
+    duel, game = naive.Duel.named(name), parse_game(name)
     board = naive.duelled(duel, data.draw(st.binary(max_size=duel.cells)))[-1]
     other = naive.turned(board, data.draw(st.sampled_from(geometric(duel))))
     search = DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=14)
