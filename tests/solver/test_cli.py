@@ -302,6 +302,7 @@ def test_an_interrupted_build_says_where_it_goes_on_if_anything_is_kept(
         lambda m: m._replace(plies=(m.plies[0]._replace(wins=1, draws=0), *m.plies[1:])),
         lambda m: m._replace(plies=(*m.plies[:-1], m.plies[-1]._replace(reachable=1))),
         lambda m: m._replace(symmetries=m.symmetries[:1]),
+        lambda m: m._replace(digest="0" * 64),
     ],
 )
 def test_verify_finds_a_manifest_that_lies(about: Any, tmp_path: Path, store3: Path, run: Run) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import stand_in
-from clusters import refusal
+from clusters import refusal, undisturbed
 from kinds import BOOK, BOOK_GAME
 from stores import (
     DAMAGES,
@@ -70,19 +70,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> MadeTasks:
     return MadeTasks(monkeypatch)
 
 
-@pytest.fixture(scope="module")
-def right(tmp_path_factory: pytest.TempPathFactory) -> Callable[[BoardGame[Any]], bytes]:
+@pytest.fixture
+def right(store_of: Callable[[str], Path]) -> Callable[[BoardGame[Any]], bytes]:
     """The store of a game, as an undisturbed build writes it."""
-    folder, known = tmp_path_factory.mktemp("right"), dict[str, bytes]()
-
-    def found(game: BoardGame[Any]) -> bytes:
-        if game.name not in known:
-            build_store(game, folder / "s", jobs=1)
-            known[game.name] = (folder / "s").read_bytes()
-            (folder / "s").unlink()
-        return known[game.name]
-
-    return found
+    return lambda game: undisturbed() if game == GAME else store_of(game.name).read_bytes()
 
 
 class Subject(NamedTuple):
