@@ -35,3 +35,20 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TTT4_STORE", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def erring(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int, int, int], int]], None]:
+    """Let searches of the duel add what a function says, given the mover's tiles, the other side's and the margin."""
+    from solver.duel.search import DuelSearch
+
+    score = DuelSearch.score
+
+    def to_err(by: Callable[[int, int, int], int]) -> None:
+        def wrong(self: DuelSearch, own: int, other: int, limit: int = 0) -> int | None:
+            found = score(self, own, other, limit)
+            return None if found is None else found + by(own, other, found)
+
+        monkeypatch.setattr(DuelSearch, "score", wrong)
+
+    return to_err

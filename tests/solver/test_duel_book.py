@@ -42,6 +42,7 @@ TILES = 5
 """How many tiles the fullest boards of a book have."""
 
 Run = Callable[..., Any]
+Erring = Callable[[Callable[[int, int, int], int]], None]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -178,24 +179,6 @@ def test_a_sample_of_a_book_is_refused_in_one_line(sample: int, book_of: Callabl
     said = [line for line in ran.err.splitlines() if not line.endswith("...")]  # which phase it is in
     assert (ran.code, ran.out, len(said)) == (2, "", 1)
     assert said[0].startswith("Error: duel,3,3 is too large for a sample: its store is a book")
-
-
-Erring = Callable[[Callable[[int, int, int], int]], None]
-
-
-@pytest.fixture
-def erring(monkeypatch: pytest.MonkeyPatch) -> Erring:
-    """Let searches add what a function says, given the mover's tiles, the other side's and the margin."""
-    score = DuelSearch.score
-
-    def to_err(by: Callable[[int, int, int], int]) -> None:
-        def wrong(self: DuelSearch, own: int, other: int, limit: int = 0) -> int | None:
-            found = score(self, own, other, limit)
-            return None if found is None else found + by(own, other, found)
-
-        monkeypatch.setattr(DuelSearch, "score", wrong)
-
-    return to_err
 
 
 THEIR_CHILDREN_SAY = r"^board '[RG./]+' of duel,\d,\d: its children say -?\d+, the search says -?\d+$"

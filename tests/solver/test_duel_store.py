@@ -233,13 +233,14 @@ def nothing(task: Task, summary: Summary, pages: Iterator[StoredPages]) -> None:
         pass
 
 
-def solved(game: Duel, group: tuple[tuple[int, ...], ...]) -> Summary:
-    """Solve a game to its end, and return what the proof came to."""
+def solve(*, alone: bool) -> None:
+    """Solve the duel on 3x3 to its end, under no symmetry but the identity or under all."""
+    game = Duel(3, 3)
+    group = kind_of(game).symmetries(game)[: 1 if alone else None]
     with threads(1) as crew:
         proof: DuelProof[None] = DuelProof(game, group, nothing, crew=crew, on_progress=silent)
         for stage in proof.stages():
             list(stage.made)
-    return proof.summary
 
 
 @pytest.mark.parametrize(
@@ -265,18 +266,11 @@ def test_a_sweep_that_errs_once_is_stopped(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_board_on_which_the_solvers_differ_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    score, wrong = DuelSearch.score, parse(Duel(3, 3), "R../R.G/...")
-
-    def erring(self: DuelSearch, own: int, other: int, limit: int = 0) -> int | None:
-        found = score(self, own, other, limit)
-        return None if found is None else found + 2 * ((own, other) == (wrong.o, wrong.x))
-
-    monkeypatch.setattr(DuelSearch, "score", erring)
-    game = Duel(3, 3)
-    alone = kind_of(game).symmetries(game)[:1]
+def test_the_board_on_which_the_solvers_differ_is_the_one_that_is_named(erring: Any) -> None:
+    wrong = parse(Duel(3, 3), "R../R.G/...")
+    erring(lambda own, other, found: 2 * ((own, other) == (wrong.o, wrong.x)))
     with pytest.raises(SolversDisagree, match=r"board 'R../R\.G/\.\.\.' of duel,3,3: the sweep says"):
-        solved(game, alone)
+        solve(alone=True)
 
 
 @pytest.mark.parametrize("tiles", [1, 2, 5, 8, 9])
@@ -290,10 +284,8 @@ def test_a_sweep_that_loses_a_reached_position_is_stopped(tiles: int, monkeypatc
             self.scores[row, place] = UNREACHED
 
     monkeypatch.setattr(Layer, "share_marks", losing)
-    game = Duel(3, 3)
-    alone = kind_of(game).symmetries(game)[:1]
     with pytest.raises(SolversDisagree):
-        solved(game, alone)
+        solve(alone=True)
 
 
 def test_layers_that_are_left_out_stop_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,9 +295,8 @@ def test_layers_that_are_left_out_stop_a_proof(monkeypatch: pytest.MonkeyPatch) 
         yield from list(chunks(self))[: 0 if self.number == 4 else None]
 
     monkeypatch.setattr(Layer, "chunks", fewer)
-    game = Duel(3, 3)
     with pytest.raises(SolversDisagree):
-        solved(game, kind_of(game).symmetries(game))
+        solve(alone=False)
 
 
 def test_copies_of_a_position_that_differ_are_refused() -> None:
