@@ -2,8 +2,8 @@
 
 import math
 import random
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import count
 from typing import Any
@@ -189,11 +189,8 @@ def test_of_threads_that_share_a_live_source_one_searches_at_a_time(monkeypatch:
     monkeypatch.setattr(PlainSearch, "bounds", watched)
     source = live(naive.Duel(3, 3))
     asked = [at(naive.Duel(3, 3), board) for board in sorted(naive.duel_reachable(naive.Duel(3, 3)))[:8]]
-    threads = [threading.Thread(target=source.score, args=(position,)) for position in asked]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        assert len(list(threads.map(source.score, asked))) == 8
     assert most == [1]
 
 
