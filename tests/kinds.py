@@ -1,7 +1,7 @@
 """Games for tests of what has to hold in each: small ones of every kind beside naive twins, and any sort of lines."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations
@@ -191,3 +191,14 @@ def random_lines(rng: random.Random) -> Game:
     drawn = {frozenset(rng.sample(range(cells), rng.randint(2, 4))) for _ in range(rng.randint(2, 9))}
     lines = {line for line in drawn if not any(other < line for other in drawn)}
     return Game("random", 1, cells, tuple(sorted(sum(1 << cell for cell in line) for line in lines)))
+
+
+def completes_alone(lines: Iterable[int], maker: int, free: int, *, to_move: bool) -> bool:
+    """Whether a side can complete a line against one that only defends, by trying everything."""
+    if any(not line & ~maker for line in lines):
+        return True
+    live = [line for line in lines if not line & ~(maker | free)]
+    cells = [1 << cell for cell in cells_of(free)] if live else []
+    if to_move:
+        return any(completes_alone(live, maker | cell, free ^ cell, to_move=False) for cell in cells)
+    return bool(cells) and all(completes_alone(live, maker, free ^ cell, to_move=True) for cell in cells)

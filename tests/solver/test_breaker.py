@@ -7,7 +7,7 @@ from time import monotonic
 
 import naive
 import pytest
-from kinds import naive_of, random_lines
+from kinds import completes_alone, naive_of, random_lines
 
 from solver.certificates.breaker import Breaker, find_defence, searches
 from solver.certificates.holding import BARE, NOT_BARE, Bare, Whole, stripped, undominated, usual_answer, walk
@@ -39,20 +39,6 @@ def told(answers: list[int | None]) -> Callable[[Whole | Bare, int], int]:
         return usual if answer is None else answer
 
     return ask
-
-
-def maker_wins(lines: list[int], maker: int, free: int) -> bool:
-    """Whether a side that is to move completes a line against one that only defends, by trying everything."""
-    if any(not line & ~maker for line in lines):
-        return True
-    lines = [line for line in lines if not line & ~(maker | free)]
-    for cell in cells_of(free) if lines else ():
-        mine, left = maker | 1 << cell, free & ~(1 << cell)
-        if any(not line & ~mine for line in lines):
-            return True
-        if left and all(maker_wins(lines, mine, left & ~(1 << reply)) for reply in cells_of(left)):
-            return True
-    return False
 
 
 @pytest.mark.parametrize("name", DRAWS)
@@ -125,18 +111,22 @@ def test_what_is_left_out_of_a_bare_position_changes_nothing() -> None:
         lines = list(game.lines)
         if any(not line & ~maker for line in lines):
             continue
-        wins = maker_wins(lines, maker, free)
+        wins = completes_alone(lines, maker, free, to_move=True)
         position, settled = stripped(lines, Bare(maker, free))
         assert not (settled and wins)
-        assert maker_wins(lines, *position) == wins
+        assert completes_alone(lines, *position, to_move=True) == wins
         live = [line for line in lines if not line & ~(position.maker | position.free)]
         best = undominated(live, position.free)
         settled_seen, shorter = settled_seen + settled, shorter + (len(best) < position.free.bit_count())
         held_anyway = [cell for cell in cells_of(position.free) if cell not in best]
+        answered = {
+            cell: not completes_alone(lines, position.maker | 1 << cell, position.free ^ 1 << cell, to_move=False)
+            for cell in cells_of(position.free)
+        }
         if wins:
-            assert not all(answered(lines, position, cell) for cell in best)
+            assert not all(answered[cell] for cell in best)
         else:
-            assert all(answered(lines, position, cell) for cell in held_anyway)
+            assert all(answered[cell] for cell in held_anyway)
     assert settled_seen > 50
     assert shorter > 50
 
@@ -153,10 +143,10 @@ def test_the_kernel_and_plain_python_agree_on_bare_positions() -> None:
         if any(not line & ~maker for line in game.lines):
             continue
         zone = Breaker(game, symmetries(game), monotonic() + 60).zone(maker, free)
-        wins = maker_wins(list(game.lines), maker, free)
+        wins = completes_alone(game.lines, maker, free, to_move=True)
         assert (zone != 0) == wins
         assert not zone & ~free
-        assert not wins or maker_wins(list(game.lines), maker, zone)
+        assert not wins or completes_alone(game.lines, maker, zone, to_move=True)
         won, narrow = won + wins, narrow + (0 < zone < free)
     assert won > narrow > 30
 
@@ -182,14 +172,6 @@ def test_matching_finds_pairs_where_groups_of_lines_have_enough_cells() -> None:
     assert matched_pairs([0b0111, 0b1110, 0b110]) == ((1, 2),)
     assert matched_pairs([0b1]) is None
     assert matched_pairs([0b11, 0b110, 0b101]) is None
-
-
-def answered(lines: list[int], position: Bare, cell: int) -> bool:
-    """Whether the breaker holds after the maker claims a cell."""
-    mine, left = position.maker | 1 << cell, position.free & ~(1 << cell)
-    if any(not line & ~mine for line in lines):
-        return False
-    return any(not maker_wins(lines, mine, left & ~(1 << reply)) for reply in cells_of(left)) or not left
 
 
 def test_the_usual_answer_is_the_first_of_the_heaviest_cells() -> None:

@@ -6,26 +6,13 @@ from random import Random
 import naive
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import naive_of, random_lines, random_position
+from kinds import completes_alone, naive_of, random_lines, random_position
 
 from solver.certificates.checkers import check_weights
 from solver.certificates.pairing import live_lines
 from solver.certificates.weights import weigh
 from solver.games.lines import grid
 from solver.games.position import Position
-
-
-def completes_alone(lines: list[int], maker: int, free: int, *, to_move: bool) -> bool:
-    """Whether a side can complete a line against one that only defends, by trying everything."""
-    if any(line & ~maker == 0 for line in lines):
-        return True
-    cells = [1 << cell for cell in range(free.bit_length()) if free >> cell & 1]
-    if not cells:
-        return False
-    if to_move:
-        return any(completes_alone(lines, maker | cell, free ^ cell, to_move=False) for cell in cells)
-    left = [[line for line in lines if not line & cell] for cell in cells]
-    return all(completes_alone(kept, maker, free ^ cell, to_move=True) for kept, cell in zip(left, cells, strict=True))
 
 
 def test_a_side_whose_lines_weigh_too_little_does_not_win_by_minimax() -> None:
