@@ -4,7 +4,7 @@ import math
 import random
 import re
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,7 @@ def test_both_solvers_agree_on_every_place_of_boards_of_9_to_12_cells(name: str)
 
 
 @pytest.mark.parametrize("name", ["4,4,3", "4,4,4", "4,4,4,misere"])
-def test_both_solvers_agree_on_every_place_of_4x4(solved: Callable[..., Any], name: str) -> None:
+def test_both_solvers_agree_on_every_place_of_4x4(solved: Any, name: str) -> None:
     game = solved(name)
     assert game.summary.checked == sum(pages.scores.size for pages in game.filled) > 0
     assert game.summary.abandoned == 0
@@ -116,7 +116,7 @@ def test_both_solvers_agree_on_every_place_of_4x4(solved: Callable[..., Any], na
 
 @given(st.permutations(range(16)), st.integers(0, 8))
 def test_the_sweep_and_a_fresh_search_agree_on_early_positions_of_4x4(
-    solved: Callable[..., Any], order: list[int], plies: int
+    solved: Any, order: list[int], plies: int
 ) -> None:
     # Feature: 4x4-tic-tac-toe-ai, Property: both solvers give the same score
     game = solved("4,4,4")
@@ -126,7 +126,7 @@ def test_the_sweep_and_a_fresh_search_agree_on_early_positions_of_4x4(
 
 
 @pytest.mark.parametrize("name", ["3,3,3", "3,3,3,misere"])
-def test_one_wrong_score_anywhere_is_found_and_its_board_named(solved: Callable[..., Any], name: str) -> None:
+def test_one_wrong_score_anywhere_is_found_and_its_board_named(solved: Any, name: str) -> None:
     game, rules = solved(name), naive.Game.named(name)
     solver = AlphaBeta(game.game, game.index.group)
     for pages in game.filled:
@@ -147,7 +147,7 @@ def test_one_wrong_score_anywhere_is_found_and_its_board_named(solved: Callable[
                 assert refusal.value.exit_code == 1
 
 
-def test_a_sample_of_everything_finds_a_wrong_score_too(solved: Callable[..., Any]) -> None:
+def test_a_sample_of_everything_finds_a_wrong_score_too(solved: Any) -> None:
     game = solved("3,4,3")
     solver = AlphaBeta(game.game, game.index.group)
     pages = next(pages for pages in game.filled if pages.empty == 7)
@@ -161,7 +161,7 @@ def test_a_sample_of_everything_finds_a_wrong_score_too(solved: Callable[..., An
         check_sample(solver, pages.o_count, pages.halves, scores, size, math.inf, rng)
 
 
-def test_a_sample_s_searches_that_take_too_long_are_counted_and_confirm_nothing(solved: Callable[..., Any]) -> None:
+def test_a_sample_s_searches_that_take_too_long_are_counted_and_confirm_nothing(solved: Any) -> None:
     game = solved("4,4,4")
     solver = AlphaBeta(game.game, game.index.group, limit=1)
     pages = next(pages for pages in game.filled if pages.empty == 10)

@@ -10,7 +10,6 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -91,7 +90,7 @@ def test_a_build_killed_at_any_moment_leaves_the_old_store_whole_and_is_resumed(
 
 @pytest.mark.parametrize("limit", [0, 1, 100, 2 * PAGE, 3 * PAGE, 4 * PAGE, 5 * PAGE])
 def test_a_full_disk_leaves_the_old_store_and_what_was_solved(
-    limit: int, tmp_path: Path, forked: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+    limit: int, tmp_path: Path, forked: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -279,7 +278,7 @@ def test_a_file_that_comes_while_a_build_is_at_work_is_not_replaced(
 
 
 def test_a_build_ends_well_where_the_ends_of_children_are_ignored(
-    tmp_path: Path, store3: Path, forked: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, store3: Path, forked: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ignoring() -> int:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -298,9 +297,7 @@ def test_a_name_that_lmdb_cannot_take_is_refused_before_solving(tmp_path: Path, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_build_takes_no_more_address_space_than_it_needs(
-    tmp_path: Path, store3: Path, forked: Callable[..., tuple[int, str]]
-) -> None:
+def test_a_build_takes_no_more_address_space_than_it_needs(tmp_path: Path, store3: Path, forked: Any) -> None:
     def limited() -> int:
         used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), used + (1 << 30)))
@@ -327,7 +324,7 @@ def test_a_full_disk_is_called_that(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(("kind", "damage"), [("nbi", "flipped"), ("nbc", "flipped"), ("nbc", "cut"), ("sum", "cut")])
 def test_damage_to_a_cached_kernel_is_noticed_and_it_is_compiled_again(
-    kind: str, damage: str, tmp_path: Path, forked: Callable[..., tuple[int, str]]
+    kind: str, damage: str, tmp_path: Path, forked: Any
 ) -> None:
     room = tmp_path / uuid4().hex  # files of kernels are found by the name of their folder, which other runs have too
     room.mkdir()

@@ -173,7 +173,7 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 HALF = "solving [##########          ]  50%  ply  3  40/s  12 s left"
 
 
-def test_on_a_terminal_one_line_is_drawn_over_the_last_and_erased_before_a_note(say: Callable[..., Any]) -> None:
+def test_on_a_terminal_one_line_is_drawn_over_the_last_and_erased_before_a_note(say: Any) -> None:
     on = say(terminal=True)
     assert on(0, None) == ""
     assert on(0, Progress("solving", 3, 100, 1000)) == "\rsolving [##                  ]  10%  ply  3  0/s"
@@ -188,7 +188,7 @@ def test_on_a_terminal_one_line_is_drawn_over_the_last_and_erased_before_a_note(
     assert on(11.05, Progress("writing", note="again")) == "\r" + " " * 12 + "\ragain\n"
 
 
-def test_elsewhere_each_phase_has_a_line_and_then_one_a_minute(say: Callable[..., Any]) -> None:
+def test_elsewhere_each_phase_has_a_line_and_then_one_a_minute(say: Any) -> None:
     to = say(terminal=False)
     assert to(70, Progress("solving", 3, 100, 5000)) == "solving...\n"
     assert to(129.9, Progress("solving", 3, 900, 5000)) == ""

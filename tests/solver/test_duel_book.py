@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic, sleep
@@ -42,6 +41,7 @@ TILES = 5
 """How many tiles the fullest boards of a book have."""
 
 Run = Callable[..., Any]
+StoreOf = Callable[[str], Path]
 Erring = Callable[[Callable[[int, int, int], int]], None]
 
 
@@ -56,7 +56,7 @@ def few_whole_cells() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def book_of(few_whole_cells: None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def book_of(few_whole_cells: None, tmp_path_factory: pytest.TempPathFactory) -> StoreOf:
     """The book of a duel by its notation, built once."""
     folder, built = tmp_path_factory.mktemp("books"), {}
 
@@ -95,7 +95,7 @@ def with_tiles(duel: naive.Duel, tiles: range) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_book_answers_without_a_search_what_it_has(
-    name: str, book_of: Callable[[str], Path], forbid_search: Callable[[], None]
+    name: str, book_of: StoreOf, forbid_search: Callable[[], None]
 ) -> None:
     duel, scores = naive.Duel.named(name), opened(book_of(name))
     forbid_search()
@@ -109,7 +109,7 @@ def test_a_book_answers_without_a_search_what_it_has(
             assert scores.first_best(*naive.tiles(board), best, 0.0) == first
 
 
-def test_a_book_has_a_margin_where_a_search_had_no_time_for_its_moves(book_of: Callable[[str], Path]) -> None:
+def test_a_book_has_a_margin_where_a_search_had_no_time_for_its_moves(book_of: StoreOf) -> None:
     duel = naive.Duel(3, 3)
     with Oracle("duel,3,3", book_of("duel,3,3"), seconds=0.0) as oracle:
         board = with_tiles(duel, range(TILES, TILES + 1))[0]
@@ -119,9 +119,7 @@ def test_a_book_has_a_margin_where_a_search_had_no_time_for_its_moves(book_of: C
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_oracle_says_what_it_has_from_a_book_and_what_it_has_searched(
-    name: str, book_of: Callable[[str], Path]
-) -> None:
+def test_an_oracle_says_what_it_has_from_a_book_and_what_it_has_searched(name: str, book_of: StoreOf) -> None:
     duel, seen = naive.Duel.named(name), set()
     with Oracle(name, book_of(name), seconds=60) as oracle:
         assert oracle.source == "book"
@@ -140,7 +138,7 @@ def test_an_oracle_says_what_it_has_from_a_book_and_what_it_has_searched(
     assert seen == {"store", "search"}
 
 
-def test_an_oracle_refuses_a_board_that_no_game_of_the_book_reaches(book_of: Callable[[str], Path]) -> None:
+def test_an_oracle_refuses_a_board_that_no_game_of_the_book_reaches(book_of: StoreOf) -> None:
     with Oracle("duel,3,3", book_of("duel,3,3")) as oracle:
         for board in ("R.R/.../G..", "RRG/.../.G."):  # the page is not there; the place is empty
             for ask in (oracle.score, oracle.analysis, oracle.best_move):
@@ -149,7 +147,7 @@ def test_an_oracle_refuses_a_board_that_no_game_of_the_book_reaches(book_of: Cal
             assert oracle.get_score(board, None) is None
 
 
-def test_a_book_that_errs_about_a_move_is_damaged(book_of: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_book_that_errs_about_a_move_is_damaged(book_of: StoreOf, tmp_path: Path) -> None:
     path = tmp_path / "s"
     path.write_bytes(book_of("duel,3,3").read_bytes())
     with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
@@ -174,7 +172,7 @@ def test_the_commands_take_a_book(tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("sample", [0, 5])
-def test_a_sample_of_a_book_is_refused_in_one_line(sample: int, book_of: Callable[[str], Path], run: Run) -> None:
+def test_a_sample_of_a_book_is_refused_in_one_line(sample: int, book_of: StoreOf, run: Run) -> None:
     ran = run(main, "verify", "--game", "duel,3,3", "--store", book_of("duel,3,3"), "--sample", sample)
     said = [line for line in ran.err.splitlines() if not line.endswith("...")]  # which phase it is in
     assert (ran.code, ran.out, len(said)) == (2, "", 1)
@@ -268,9 +266,8 @@ def running(process: int) -> bool:
     [(signal.SIGINT, 130, ["Interrupted."]), (signal.SIGTERM, 143, ["Terminated."]), (signal.SIGKILL, -9, [])],
 )
 def test_a_signal_ends_the_search_of_the_fullest_boards_and_the_witness_with_it(
-    number: signal.Signals, code: int, last: list[str], tmp_path: Path,
-    solve_process: Callable[..., "subprocess.Popen[str]"],
-) -> None:  # fmt: skip
+    number: signal.Signals, code: int, last: list[str], tmp_path: Path, solve_process: Any
+) -> None:
     process = solve_process("build", "--game", "duel", "--jobs", 1, "--store", tmp_path / "s")
     assert process.stderr is not None
     said = iter(process.stderr.readline, "")
@@ -290,7 +287,7 @@ def test_a_signal_ends_the_search_of_the_fullest_boards_and_the_witness_with_it(
 
 
 def test_a_desk_has_no_whole_store_where_there_is_a_book_and_answers_from_the_book(
-    book_of: Callable[[str], Path], tmp_path: Path
+    book_of: StoreOf, tmp_path: Path
 ) -> None:
     duel, rules = naive.Duel(3, 3), find_game("duel,3,3")
     (tmp_path / "duel-3x3.ttt4").write_bytes(book_of("duel,3,3").read_bytes())
@@ -315,7 +312,7 @@ def test_a_desk_has_no_whole_store_where_there_is_a_book_and_answers_from_the_bo
         desk.close()
 
 
-def test_the_best_searching_player_follows_the_book(book_of: Callable[[str], Path]) -> None:
+def test_the_best_searching_player_follows_the_book(book_of: StoreOf) -> None:
     from play.players.roster import Roster
     from solver.games.board_rules import BoardState
 

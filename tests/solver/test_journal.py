@@ -71,7 +71,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> MadeTasks:
 
 
 @pytest.fixture
-def right(store_of: Callable[[str], Path]) -> Callable[[BoardGame[Any]], bytes]:
+def right(store_of: Any) -> Callable[[BoardGame[Any]], bytes]:
     """The store of a game, as an undisturbed build writes it."""
     return lambda game: undisturbed() if game == GAME else store_of(game.name).read_bytes()
 

@@ -17,12 +17,13 @@ from solver.cli.streams import prepare_streams
 from solver.games.lines import grid
 from solver.store.store import Store
 
+Shell = Callable[..., tuple[int, bytes, bytes]]
 BIN = Path(sys.executable).parent
 THREE = ["--game", "3,3,3"]
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Callable[..., tuple[int, bytes, bytes]]:
+def shell(tmp_path: Path) -> Shell:
     """Run a command with redirections in a shell: its own exit code, and what came out of the pipeline."""
 
     def running(words: list[object], redirected: str = "", **env: str) -> tuple[int, bytes, bytes]:
@@ -43,8 +44,7 @@ def built(path: Path) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("redirected", ["2>&1 | head -1", "2>/dev/full", "2>&-", "<&-", "2>/dev/full | true"])
-def test_a_build_whose_talk_nobody_hears_is_done(redirected: str, shell: Callable[..., tuple[int, bytes, bytes]],
-                                                 tmp_path: Path) -> None:  # fmt: skip
+def test_a_build_whose_talk_nobody_hears_is_done(redirected: str, shell: Shell, tmp_path: Path) -> None:
     code, _, err = shell(["ttt4-solve", "build", *THREE, "--store", "s"], redirected)
     assert (code, b"Traceback" in err) == (0, False)
     assert built(tmp_path / "s")
@@ -68,7 +68,7 @@ SOME = list(zip(ASKED, UNHEARD, strict=False))
     ],
 )
 def test_a_damaged_store_is_never_answered_from_whoever_listens(
-    command: list[str], redirected: str, shell: Callable[..., tuple[int, bytes, bytes]], store3: Path, tmp_path: Path
+    command: list[str], redirected: str, shell: Shell, store3: Path, tmp_path: Path
 ) -> None:
     whole = bytearray(store3.read_bytes())
     whole[len(whole) // 2] ^= 1
@@ -87,9 +87,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_closed_standard_output_is_refused_before_the_work(
-    command: list[str], shell: Callable[..., tuple[int, bytes, bytes]], tmp_path: Path
-) -> None:
+def test_a_closed_standard_output_is_refused_before_the_work(command: list[str], shell: Shell, tmp_path: Path) -> None:
     assert shell(command, ">&-") == (1, b"", b"Error: standard output is closed\n")
     assert list(tmp_path.iterdir()) == []
 
@@ -99,9 +97,7 @@ def test_a_closed_standard_output_is_refused_before_the_work(
     [*COMMANDS[:3], *(pytest.param(each, marks=pytest.mark.slow) for each in COMMANDS[3:5]), COMMANDS[5]],
     ids=" ".join,
 )
-def test_a_full_standard_output_is_a_failure_in_one_line(
-    command: list[str], shell: Callable[..., tuple[int, bytes, bytes]]
-) -> None:
+def test_a_full_standard_output_is_a_failure_in_one_line(command: list[str], shell: Shell) -> None:
     code, _, err = shell(command, ">/dev/full", PATH="/usr/bin:/bin", XDG_STATE_HOME="/nonexistent")
     talk = [line for line in err.splitlines() if not line.endswith(b"...") and b"searching live" not in line]
     assert code == 1
@@ -117,9 +113,7 @@ def test_a_full_standard_output_is_a_failure_in_one_line(
         for j, redirected in enumerate(["<&-", "2>&-", "2>/dev/full"])
     ],
 )
-def test_a_result_is_the_same_whatever_the_other_streams_are(
-    command: list[str], redirected: str, shell: Callable[..., tuple[int, bytes, bytes]]
-) -> None:
+def test_a_result_is_the_same_whatever_the_other_streams_are(command: list[str], redirected: str, shell: Shell) -> None:
     code, out, _ = shell(command)
     again = shell(command, redirected)
     assert (again[0], len(again[1].splitlines())) == (code, len(out.splitlines())) != (0, 0)
@@ -153,7 +147,7 @@ def test_a_command_whose_reader_left_ends_well_and_what_it_still_writes_is_lost(
         assert os.write(writing, b"more") == 4
 
 
-def test_a_full_terminal_that_does_not_wait_holds_nothing_up(forked: Callable[..., tuple[int, str]]) -> None:
+def test_a_full_terminal_that_does_not_wait_holds_nothing_up(forked: Any) -> None:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     with suppress(BlockingIOError):
@@ -172,12 +166,12 @@ def test_a_full_terminal_that_does_not_wait_holds_nothing_up(forked: Callable[..
     os.close(writing)
 
 
-def test_boards_from_a_closed_standard_input_are_refused(shell: Callable[..., tuple[int, bytes, bytes]]) -> None:
+def test_boards_from_a_closed_standard_input_are_refused(shell: Shell) -> None:
     code, out, err = shell(["ttt4-query", "-", *THREE, "--live"], "<&-")
     assert (code, out, err) == (1, b"", b"Error: standard input is closed\n")
 
 
-def test_in_an_ascii_locale_odd_names_are_escaped(shell: Callable[..., tuple[int, bytes, bytes]]) -> None:
+def test_in_an_ascii_locale_odd_names_are_escaped(shell: Shell) -> None:
     env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PATH": "/usr/bin:/bin"}
     code, out, err = shell(["ttt4-query", "X\u00e9", *THREE], **env)
     assert (code, out, err.count(b"\n"), err.isascii()) == (2, b"", 1, True)

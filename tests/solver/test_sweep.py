@@ -1,6 +1,6 @@
 """The sweep: known outcomes, halves and their order, and pages that do not depend on how the work is cut."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -42,14 +42,12 @@ def chunks_of(layer: Layer) -> list[Chunk]:
     return [chunk for chunk in chunks if chunk.stop]
 
 
-def test_the_empty_4x4_board_is_a_draw_and_with_three_in_a_row_won_in_five_plies(solved: Callable[..., Any]) -> None:
+def test_the_empty_4x4_board_is_a_draw_and_with_three_in_a_row_won_in_five_plies(solved: Any) -> None:
     for name, score in (("4,4,4", 0), ("4,4,3", 17 - 5)):
         assert solved(name).summary.score == solved(name).score(0, 0) == score
 
 
-def test_the_centre_is_the_only_opening_that_does_not_lose_misere_3x3_and_every_one_of_4x4_draws(
-    solved: Callable[..., Any],
-) -> None:
+def test_the_centre_is_the_only_opening_that_does_not_lose_misere_3x3_and_every_one_of_4x4_draws(solved: Any) -> None:
     misere, flagship = solved("3,3,3,misere"), solved("4,4,4")
     assert [cell for cell in range(9) if misere.score(1 << cell, 0) <= 0] == [4]
     assert misere.score(1 << 4, 0) == 0
