@@ -253,6 +253,21 @@ def test_verify_says_what_is_needed_where_there_is_no_room_and_no_scratch_folder
     assert only_files == set()
 
 
+def test_verify_with_a_scratch_folder_finds_any_one_altered_score_and_leaves_nothing_there(
+    tmp_path: Path, store3: Path, run: Run, only_files: set[str]
+) -> None:
+    def alter(empty: int, half: int, page: bytearray) -> None:
+        if empty == 5:
+            page[0] = (page[0] + 1) % 256
+
+    path, scratch = rewritten(tmp_path / "s", store3, alter), tmp_path / "scratch"
+    for sample in ([], ["--sample", "0"]):
+        ran = run(SOLVE, "verify", "--game", "3,3,3", "--store", path, "--scratch", scratch, *sample)
+        assert one_line(ran, 4)
+        assert list(scratch.iterdir()) == []
+    assert only_files
+
+
 @pytest.mark.parametrize("game", ["3,3,3", "duel,2,2"])
 def test_verify_takes_a_scratch_folder_for_any_game(game: str, tmp_path: Path, run: Run) -> None:
     assert run(SOLVE, "build", "--game", game, "--store", tmp_path / "s").code == 0
