@@ -7,14 +7,14 @@ Both search the empty board, each with a table of 16 to 20 MB on one thread, in 
 --book, the C program searches the fullest boards of a book, or a part of them, and must find the margins in it.
 """
 
-import argparse
 import random
 import subprocess
 import sys
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
+
+from measuring import compiled, drawn, options_of, timed
 
 from solver.duel.book import BookProof
 from solver.duel.index import BOOK_TILES
@@ -30,19 +30,11 @@ _TABLE_BITS = 20
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--game", type=parse_game, default=parse_game("duel,5,6"))
-    parser.add_argument("--positions", type=int, default=200)
-    parser.add_argument("--tiles", type=int, default=8)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--book", help="compare a book with the C program")
-    parser.add_argument("--part", type=float, default=1.0, help="the share of its fullest boards that is searched")
-    parser.add_argument("--compiler", default="cc")
-    options = parser.parse_args()
+    options = options_of(
+        __doc__, game=parse_game("duel,5,6"), positions=200, tiles=8, rounds=3, book="", part=1.0, compiler="cc"
+    )
     with TemporaryDirectory() as folder:
-        program = Path(folder) / "duel"
-        source = Path(__file__).with_name("duel.c")
-        subprocess.run([options.compiler, "-O3", "-march=native", "-o", program, source], check=True)
+        program = compiled("duel", options.compiler, folder)
         if options.book:
             compare_book(program, options.game, options.book, options.part)
             return
@@ -57,12 +49,10 @@ def compare_roots(program: Path, game: Duel, rounds: int) -> None:
     ours, theirs = [], []
     for _ in range(rounds):
         search = DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=_TABLE_BITS)
-        start = perf_counter()
-        margin = search.score(0, 0)
-        ours.append(perf_counter() - start)
-        start = perf_counter()
-        said = run_c(program, game, [DuelPosition(game)])
-        theirs.append(perf_counter() - start)
+        spent, margin = timed(lambda search=search: search.score(0, 0))
+        ours.append(spent)
+        spent, said = timed(lambda: run_c(program, game, [DuelPosition(game)]))
+        theirs.append(spent)
         if said != [margin]:
             sys.exit(f"{game.name}: the search says {margin}, the C program {said[0]}")
     print(
@@ -74,14 +64,9 @@ def compare_roots(program: Path, game: Duel, rounds: int) -> None:
 def compare(program: Path, game: Duel, positions: list[DuelPosition]) -> None:
     """Search random positions with both."""
     search = DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=_TABLE_BITS)
-    start = perf_counter()
-    found = [search.score(*sides(position)) for position in positions]
-    between = perf_counter()
-    said = run_c(program, game, positions)
-    ours, theirs = between - start, perf_counter() - between
-    different = [str(position) for position, a, b in zip(positions, found, said, strict=True) if a != b]
-    if different:
-        sys.exit(f"{len(different)} of {len(positions)} positions differ: {different[0]}")
+    ours, found = timed(lambda: [search.score(*sides(position)) for position in positions])
+    theirs, said = timed(lambda: run_c(program, game, positions))
+    require_same(positions, found, said)
     print(f"{len(positions)} positions of {positions[0].stones} tiles agree: {ours:.2f} s, C {theirs:.2f} s")
 
 
@@ -95,11 +80,15 @@ def compare_book(program: Path, game: Duel, path: str, part: float) -> None:
     with Store(path, game) as store:
         scores, _ = kind_of(game).scores(store, 0.0)
         kept = [scores.score(position) for position in chosen]
-    said = run_c(program, game, chosen)
-    different = [str(position) for position, a, b in zip(chosen, kept, said, strict=True) if a != b]
-    if different:
-        sys.exit(f"{len(different)} of {len(chosen)} boards of {BOOK_TILES} tiles differ: {different[0]}")
+    require_same(chosen, kept, run_c(program, game, chosen))
     print(f"{len(chosen):,} of {len(members):,} boards of {BOOK_TILES} tiles have the margins that the C program finds")
+
+
+def require_same(positions: list[DuelPosition], ours: list[int], theirs: list[int]) -> None:
+    """Exit unless both found the same margins."""
+    different = [str(position) for position, a, b in zip(positions, ours, theirs, strict=True) if a != b]
+    if different:
+        sys.exit(f"{len(different)} of {len(positions)} positions differ: {different[0]}")
 
 
 def run_c(program: Path, game: Duel, positions: list[DuelPosition]) -> list[int]:
@@ -113,14 +102,6 @@ def run_c(program: Path, game: Duel, positions: list[DuelPosition]) -> list[int]
 def sides(position: DuelPosition) -> tuple[int, int]:
     """The tiles of the side to move, and the other's."""
     return (position.o, position.x) if position.stones % 2 else (position.x, position.o)
-
-
-def drawn(game: Duel, rng: random.Random, tiles: int) -> DuelPosition:
-    """A position that random play reaches."""
-    position = DuelPosition(game)
-    for _ in range(tiles):
-        position = position.play(rng.choice(position.legal))
-    return position
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ time does not. Then it prints which depth both reach in a second, how long compi
 how long a new process takes to its first move beside one that only imports click and lmdb.
 """
 
-import argparse
 import json
 import os
 import random
@@ -17,10 +16,13 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any, NamedTuple
+
+from measuring import compiled, options_of, timed
 
 from solver.engine.board import BEST, KINDS, MISERE, NODES, PLIES_MOST, STOP, WEIGHT, WIDTH, WORTH, ZOBRIST
 from solver.engine.engine import Engine
@@ -111,16 +113,9 @@ class InC:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=100_000, help="the limit of a position")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--starts", type=int, default=9, help="how many processes are started of each kind")
-    parser.add_argument("--table-bits", type=int, default=20)
-    parser.add_argument("--compiler", default="gcc")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    options = options_of(__doc__, nodes=100_000, rounds=3, starts=9, table_bits=20, compiler="gcc", json=False)
     with TemporaryDirectory() as folder:
-        program = compiled(options.compiler, Path(folder))
+        program = compiled("engine", options.compiler, folder)
         speeds, rates = [], []
         for game in map(parse_game, GAMES):
             both = Timed(game, table_bits=options.table_bits), InC(program, game, options.table_bits)
@@ -132,14 +127,6 @@ def main() -> None:
         starts = started(Path(folder), options.starts)
     told = {"speed": speeds, "goal": GOAL, "depths": depths, **starts}
     print(json.dumps(told) if options.json else "\n".join(lines_of(told)))
-
-
-def compiled(compiler: str, folder: Path) -> Path:
-    """The C program, compiled for this machine."""
-    program = folder / "engine"
-    source = Path(__file__).with_name("engine.c")
-    subprocess.run([compiler, "-O3", "-march=native", "-o", program, source], check=True)
-    return program
 
 
 def described(game: Game) -> Iterable[int]:
@@ -249,13 +236,10 @@ def middle(times: list[Spent]) -> dict[str, float]:
 
 def run(code: str) -> Spent:
     """Run code in a new Python process, and return the wall and CPU seconds that it took."""
-    start = perf_counter()
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{code.strip()!r} ended with exit code {process.returncode}")
-    return perf_counter() - start, usage.ru_utime + usage.ru_stime
+    before = getrusage(RUSAGE_CHILDREN)
+    wall, _ = timed(lambda: subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True))
+    after = getrusage(RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def lines_of(told: dict[str, Any]) -> Iterable[str]:

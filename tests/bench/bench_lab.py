@@ -8,16 +8,17 @@ the loop of its own example, on `tic_tac_toe` or `mnk(m=4,n=4,k=4)`. Ours explor
 and learns more. Then an array policy is graded, and the value of a deterministic callable is worked out.
 """
 
-import argparse
-from time import perf_counter, process_time
+from time import process_time
 
 import numpy as np
+from measuring import options_of, timed
 from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import tabular_qlearner
 
 from oracle.oracle import Oracle
 from play.lab.grading import Grader
 from play.lab.q import QLearner
+from solver.games.notation import parse_game
 
 EPSILON, STEP = 0.2, 0.5
 PORTION = 20_000
@@ -69,41 +70,28 @@ def _constant():
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--game", default="4,4,4")
-    parser.add_argument("--seconds", type=float, default=10.0)
-    asked = parser.parse_args()
-    begun = perf_counter()
-    with Grader(asked.game) as grader:
-        uniform = grader.positions.legal / grader.positions.legal.sum(axis=1, keepdims=True)
-        grader.grade(uniform)
-        first = perf_counter() - begun
-        begun = perf_counter()
-        grader.grade(uniform)
-        again = perf_counter() - begun
-        begun = perf_counter()
-        grader.exploiter(FirstFree())
-        value = perf_counter() - begun
-        print(f"an array policy of {asked.game} graded in {first:.2f} s with set-up, {again:.2f} s after")
+    asked = options_of(__doc__, game=parse_game("4,4,4"), seconds=10.0)
+    name = asked.game.name
+    with Grader(name) as grader:
+        begun, positions = timed(lambda: grader.positions)
+        uniform = positions.legal / positions.legal.sum(axis=1, keepdims=True)
+        first, again = (timed(lambda: grader.grade(uniform))[0] for _ in range(2))
+        value, _ = timed(lambda: grader.exploiter(FirstFree()))
+        print(f"an array policy of {name} graded in {begun + first:.2f} s with set-up, {again:.2f} s after")
         print(f"the value of a deterministic callable, both sides, in {value:.3f} s")
-        theirs = openspiel_games(asked.game, asked.seconds)
-        for name, epsilon in (("epsilon-greedy", EPSILON), ("by visits", None)):
+        theirs = openspiel_games(name, asked.seconds)
+        for how, epsilon in (("epsilon-greedy", EPSILON), ("by visits", None)):
             ours = our_games(grader, asked.seconds, epsilon)
-            print(f"q {name}: {ours:,.0f} games/s, OpenSpiel {theirs:,.0f}: {ours / theirs:,.0f} times")
-        positions = grader.positions
-        with Oracle(asked.game) as oracle:
+            print(f"q {how}: {ours:,.0f} games/s, OpenSpiel {theirs:,.0f}: {ours / theirs:,.0f} times")
+        with Oracle(name) as oracle:
             some = np.random.default_rng(1).permutation(len(positions))[:50_000]
             x, o = positions.x[some], positions.o[some]
             boards = [oracle.game.at(*cells) for cells in zip(x.tolist(), o.tolist(), strict=True)]
             if oracle.source != "store":
                 return
             oracle.scores(x, o)
-            begun = perf_counter()
-            together = oracle.scores(x, o)
-            many = perf_counter() - begun
-            begun = perf_counter()
-            single = [oracle.score(board) for board in boards]
-            one = perf_counter() - begun
+            many, together = timed(lambda: oracle.scores(x, o))
+            one, single = timed(lambda: [oracle.score(board) for board in boards])
             if single != together.tolist():
                 raise SystemExit("the scores differ")
             each, alone = 1e9 * many / len(x), 1e9 * one / len(x)

@@ -11,22 +11,18 @@ Positions have 7 to 11 stones, because OpenSpiel's search takes minutes on earli
 turns in one process, and each figure is the best round's: a ratio survives a busy machine, a time does not.
 """
 
-import argparse
 import os
 import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from time import perf_counter
 
 import pyspiel
 from easyAI import Negamax, TranspositionTable, TwoPlayerGame
+from measuring import begin, command, drawn, in_turns, options_of, timed
 from open_spiel.python.algorithms.minimax import alpha_beta_search
 
 from oracle.oracle import Oracle
-from solver.advice import with_advice
-from solver.errors import Ttt4Error
 from solver.folders import store_path
 from solver.games.notation import parse_game
 from solver.games.position import Position
@@ -67,10 +63,7 @@ class EasyAIGame(TwoPlayerGame):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--positions", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
+    options = options_of(__doc__, positions=200, rounds=5)
     positions = drawn_positions(options.positions, 7, 11)
     with Oracle(GAME, store_path(GAME)) as oracle:
         compare(oracle, positions, options.rounds)
@@ -94,7 +87,7 @@ def compare(oracle: Oracle, positions: Sequence[Position], rounds: int) -> None:
     }
     answers = [ask() for ask in asked.values()]
     assert all(answer == answers[0] for answer in answers)
-    times = in_turns(asked, rounds)
+    times = best_of(asked, rounds)
     print(f"{len(positions)} positions of 7 to 11 stones, microseconds each, and times an analysis:")
     for name, seconds in times.items():
         print(f"  {name:22} {1e6 * seconds / len(positions):12,.1f} {seconds / times['ttt4, analysis']:10,.2f}")
@@ -136,7 +129,7 @@ def alone(oracle: Oracle, positions: Sequence[Position], rounds: int) -> None:
         with Oracle(GAME, store) as fresh:
             fresh.score(positions[0])
 
-    times = in_turns(
+    times = best_of(
         {
             "score": lambda: [oracle.score(position) for position in positions],
             "analysis": lambda: [oracle.analysis(position) for position in positions],
@@ -149,16 +142,15 @@ def alone(oracle: Oracle, positions: Sequence[Position], rounds: int) -> None:
     print("microseconds:")
     for name, seconds in times.items():
         print(f"  {name:14} {1e6 * seconds / (100 if name == 'open + score' else len(positions)):10.2f}")
-    command = [str(Path(sys.executable).with_name("ttt4-query")), "-", "--store", store]
+    words = [command("ttt4-query"), "-", "--store", store]
     text = "\n".join(str(position) for position in drawn_positions(20_000, 0, 15))
-    start = perf_counter()
-    subprocess.run(command, input=text, text=True, stdout=subprocess.DEVNULL, check=True)
-    print(f"batch of 20,000 boards, from its start: {20_000 / (perf_counter() - start):,.0f} a second")
+    spent, _ = timed(lambda: subprocess.run(words, input=text, text=True, stdout=subprocess.DEVNULL, check=True))
+    print(f"batch of 20,000 boards, from its start: {20_000 / spent:,.0f} a second")
 
 
 def started(rounds: int) -> None:
     """From process start to answer, beside Python importing two of our dependencies."""
-    query = [str(Path(sys.executable).with_name("ttt4-query")), "XX../OO../..../....", "--store", store_path(GAME)]
+    query = [command("ttt4-query"), "XX../OO../..../....", "--store", store_path(GAME)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
     def run(command: list[str]) -> Callable[[], object]:
@@ -167,37 +159,25 @@ def started(rounds: int) -> None:
     asked = {"query": run(query), "python": run([sys.executable, "-c", "import click, lmdb"])}
     for start in asked.values():
         start()  # which leaves the bytecode behind
-    times = in_turns(asked, rounds)
+    times = best_of(asked, rounds)
     print(f"ttt4-query {1e3 * times['query']:.0f} ms, python -c 'import click, lmdb' {1e3 * times['python']:.0f} ms: "
           f"{times['query'] / times['python']:.2f} times")  # fmt: skip
 
 
-def in_turns(asked: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+def best_of(asked: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """The seconds of the best round of each."""
-    best = dict.fromkeys(asked, float("inf"))
-    for _ in range(rounds):
-        for name, ask in asked.items():
-            start = perf_counter()
-            ask()
-            best[name] = min(best[name], perf_counter() - start)
-    return best
+    return {name: min(taken) for name, taken in in_turns(asked, rounds).items()}
 
 
 def drawn_positions(count: int, fewest: int, most: int) -> list[Position]:
     """Positions of games played at random that are not over, the same ones every time."""
-    rng = random.Random(4)
-    drawn: list[Position] = []
-    while len(drawn) < count:
-        position, stones = Position(GAME), rng.randint(fewest, most)
-        while position.stones < stones and not position.over:
-            position = position.play(rng.choice(position.legal))
-        if position.stones == stones and not position.over:
-            drawn.append(position)
-    return drawn
+    rng, found = random.Random(4), list[Position]()
+    while len(found) < count:
+        stones = rng.randint(fewest, most)
+        position = drawn(GAME, rng, stones)
+        found += [position] * (position.stones == stones)
+    return found
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Ttt4Error as error:
-        sys.exit(with_advice(error))
+    begin(main)

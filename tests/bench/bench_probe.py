@@ -7,17 +7,13 @@ just opened, so that the record is read and unpacked; the file itself is as warm
 Both stores must be there. Queries ask for boards of as many stones, each a process of its own.
 """
 
-import argparse
 import random
 import subprocess
-import sys
-from pathlib import Path
 from statistics import median, quantiles
-from time import perf_counter
 from typing import Any
 
-from solver.advice import with_advice
-from solver.errors import Ttt4Error
+from measuring import begin, command, drawn, options_of, timed
+
 from solver.folders import store_path
 from solver.games.board import DEFAULT_GAME, BoardGame, BoardPosition
 from solver.games.notation import parse_game
@@ -26,14 +22,9 @@ from solver.store.store import Store
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--game", type=parse_game, default=parse_game("5,5,5"))
-    parser.add_argument("--store")
-    parser.add_argument("--positions", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=9)
-    options = parser.parse_args()
+    options = options_of(__doc__, game=parse_game("5,5,5"), store="", positions=2000, rounds=9)
     small = parse_game(DEFAULT_GAME)
-    stores = {options.game: store_path(options.game, options.store), small: store_path(small)}
+    stores = {options.game: store_path(options.game, options.store or None), small: store_path(small)}
 
     for game, path in stores.items():
         times = cold(game, path, options.positions)
@@ -53,17 +44,6 @@ def main() -> None:
     print(f", {ratio:.2f} times")
 
 
-def drawn(game: BoardGame[Any], rng: random.Random, stones: int) -> BoardPosition:
-    """A position that random play reaches, with so many stones or fewer."""
-    position = game.at(0, 0)
-    while position.stones < stones and not position.over:
-        after = position.play(rng.choice(position.legal))
-        if after.over:
-            break
-        position = after
-    return position
-
-
 def cold(game: BoardGame[Any], path: str, count: int) -> list[tuple[BoardPosition, float]]:
     """Seconds that the first look-up into a record takes."""
     rng, times = random.Random(1), []
@@ -72,21 +52,14 @@ def cold(game: BoardGame[Any], path: str, count: int) -> list[tuple[BoardPositio
         for _ in range(count):
             position = drawn(game, rng, rng.randrange(1, game.cells))
             scores.forget()
-            start = perf_counter()
-            scores.score(position)
-            times.append((position, perf_counter() - start))
+            times.append((position, timed(lambda position=position: scores.score(position))[0]))
     return times
 
 
 def query(game: BoardGame[Any], path: str, position: BoardPosition) -> float:
-    command = [Path(sys.executable).with_name("ttt4-query"), str(position), "--game", game.notation, "--store", path]
-    start = perf_counter()
-    subprocess.run(command, check=True, capture_output=True)
-    return perf_counter() - start
+    words = [command("ttt4-query"), str(position), "--game", game.notation, "--store", path]
+    return timed(lambda: subprocess.run(words, check=True, capture_output=True))[0]
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Ttt4Error as error:
-        sys.exit(with_advice(error))
+    begin(main)

@@ -6,13 +6,13 @@ Both count every place with a win, a draw and a loss; the counts must be the sam
 seconds of each round and the ratio of the best ones: a ratio survives a busy machine, a time does not.
 """
 
-import argparse
 import subprocess
 import tempfile
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from measuring import compiled, options_of
 
 from solver.games.lines import Game
 from solver.games.notation import parse_game
@@ -25,16 +25,12 @@ Counts = tuple[int, int, int]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--game", type=parse_game, default=parse_game("4,5,4"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--compiler", default="cc")
-    options = parser.parse_args()
+    options = options_of(__doc__, game=parse_game("4,5,4"), rounds=3, compiler="cc")
     game, group = options.game, symmetries(options.game)
 
     times: dict[str, list[float]] = {"numba": [], "C": []}
     with tempfile.TemporaryDirectory() as folder:
-        program = compiled(options.compiler, Path(folder))
+        program = compiled("sweep", options.compiler, folder)
         for _ in range(options.rounds):
             in_c, places, counts = run_c(program, game, group)
             in_numba, found = run_numba(game, group)
@@ -44,14 +40,6 @@ def main() -> None:
             print(f"{game.name}: numba {in_numba:.3f} s, C {in_c:.3f} s ({places:,} places)")
     best = {name: min(seconds) for name, seconds in times.items()}
     print(f"ratio of the best: {best['numba'] / best['C']:.2f} (numba {1e9 * best['numba'] / places:.1f} ns a place)")
-
-
-def compiled(compiler: str, folder: Path) -> Path:
-    """The C program, compiled for this machine."""
-    program = folder / "sweep"
-    source = Path(__file__).with_name("sweep.c")
-    subprocess.run([compiler, "-O3", "-march=native", "-o", program, source], check=True)
-    return program
 
 
 def run_c(program: Path, game: Game, group: tuple[Symmetry, ...]) -> tuple[float, int, Counts]:

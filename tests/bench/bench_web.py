@@ -27,11 +27,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from measuring import drawn
 from web import Served
 
 from oracle.oracle import Oracle
 from solver.games.lines import grid
-from solver.games.position import Position
 from solver.proof.build import build_store
 
 GAME = grid(4, 4, 4)
@@ -76,17 +76,11 @@ def load(server: Served, path: str) -> tuple[float, float]:
     return float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1]), float(number) * {"us": 1e-3, "ms": 1, "s": 1e3}[unit]
 
 
-def drawn(count: int, seed: int) -> list[str]:
+def boards_of(count: int, seed: int) -> list[str]:
     """Return different boards of random games that go on."""
     rng, found = random.Random(seed), {}
     while len(found) < count:
-        position = Position(GAME)
-        for _ in range(rng.randrange(1, 15)):
-            if position.over:
-                break
-            position = position.play(rng.choice(position.legal))
-        if not position.over:
-            found[str(position)] = None
+        found[str(drawn(GAME, rng, rng.randrange(1, 15)))] = None
     return list(found)
 
 
@@ -136,7 +130,7 @@ def alone(boards: list[str]) -> float:
 def measured(server: Served, number: int) -> dict[str, float]:
     """Return the ratios of one round."""
     constant, lookup = load(server, "/constant"), load(server, LOOKUP)
-    boards = drawn(BOARDS, number)
+    boards = boards_of(BOARDS, number)
     single = [("GET", f"/api/position?game=4,4,4&board={board}", None) for board in boards]
     uncached = first_asked(server, boards) / alone(boards)
     kept = asking(server, single)
