@@ -44,14 +44,18 @@ class Output(io.TextIOWrapper):
 
 
 def run_command(
-    command: click.Command, *arguments: object, typed: str | bytes = "", encoding: str = "utf-8", **env: str
-) -> Ran:
-    """Run a command to its end, with these lines typed into a pipe; what it raises is the test's own failure."""
+    command: click.Command, *arguments: object, typed: str | bytes = "", encoding: str = "utf-8",
+    terminal: bool = False, **env: str,
+) -> Ran:  # fmt: skip
+    """Run a command to its end, with these lines typed into a pipe; what it raises is the test's own failure.
+
+    It writes into a pipe too, or to a terminal.
+    """
     said = typed if isinstance(typed, bytes) else typed.encode()
     out, err = io.BytesIO(), io.BytesIO()
     streams = (
-        io.TextIOWrapper(io.BytesIO(said), encoding), Output(out, terminal=False, encoding=encoding),
-        Output(err, terminal=False, encoding=encoding),
+        io.TextIOWrapper(io.BytesIO(said), encoding), Output(out, terminal=terminal, encoding=encoding),
+        Output(err, terminal=terminal, encoding=encoding),
     )  # fmt: skip
     before, outside = _streams(), _Surroundings()
     _set_streams(streams)
@@ -62,6 +66,14 @@ def run_command(
         _set_streams(before)
         outside.restore()
     return Ran(code, out.getvalue().decode(encoding), err.getvalue().decode(encoding))
+
+
+def refused(ran: Any, code: int, *words: str) -> bool:
+    """Tell whether the refusal has all the words; fail unless it is one line on standard error and all that is said."""
+    ended, out, err = ran
+    assert (ended, out, err.count("\n")) == (code, "", 1), ran
+    assert err.startswith("Error: ")
+    return all(word in err for word in words)
 
 
 class Waiting:

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 from commands import Output, Ran, Waiting, run_command
+from commands import refused as refused  # where tests of ttt4-play look for it
 
 from play.cli.main import main
 
@@ -215,13 +216,6 @@ def killed(lines: list[str], *arguments: object) -> None:
                 process.stdin.write(f"{line}\n".encode())
         process.kill()
     assert process.returncode == -9
-
-
-def refused(ran: Any, code: int, *words: str) -> bool:
-    """Tell whether the refusal has all the words; fail unless it is one line on standard error and all that is said."""
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (code, "", 1), ran
-    assert ran.stderr.startswith("Error: ")
-    return all(word in ran.stderr for word in words)
 
 
 def at(said: str, rows: int = 3) -> str:

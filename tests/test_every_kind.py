@@ -154,6 +154,8 @@ def assert_source_is_minimax(twin: Twin, game: BoardGame[Any], source: Source, b
 
 def test_a_store_answers_every_position_and_move_as_minimax_does(twin: Twin, store: Store) -> None:
     source, _ = kind_of(store.game).scores(store, 60.0)
+    for stones in range(store.game.cells):
+        assert source.knows(stones) == (stones < stored_plies(store.game)), stones
     assert_source_is_minimax(twin, store.game, source, twin.open)
     for board in sorted(twin.reachable):
         assert source.score(store.game.at(*twin.masks(board))) == twin.score(board), board
@@ -165,7 +167,11 @@ def test_a_live_search_answers_every_position_and_move_as_minimax_does(
 ) -> None:
     kind = kind_of(game)
     source: Source = getattr(kind, how)(game, kind.symmetries(game), 60.0)
+    assert not any(map(source.knows, range(game.cells)))
     assert_source_is_minimax(twin, game, source, twin.open)
+    for x, o in ((1, 1), (1 << game.cells, 0), (1, 1 << game.cells)):
+        with pytest.raises(BoardError):
+            source.score(game.at(x, o))
 
 
 def test_boards_that_no_game_reaches_are_refused(twin: Twin, store: Store) -> None:

@@ -1,27 +1,24 @@
 """Drawing: every cell is there, under its column's letter, readable with colour and without."""
 
-import os
-import pty
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import naive
 import pytest
+from commands import run_command
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import oracle.cli.drawing
 from oracle import Oracle
 from oracle.cli.drawing import draw, draw_verdicts, verdict
+from oracle.cli.main import main
 from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.position import Position
 
-COMMAND = str(Path(sys.executable).with_name("ttt4-query"))
 GAMES = ["3,3,3", "3,3,3,misere", "2,4,2", "4,4,3", "1,8,3", "8,1,3", "4,4,4,misere", "5,5,4"]
 WIDE = ["1,30,5", "12,30,5", "12,3,3", "3,60,3", "100,2,3", "2,703,2"]
 OPEN = ".XX./O.O./O..O/.X.X"
@@ -151,36 +148,20 @@ def test_colour_changes_nothing_but_colour(play: tuple[str, str]) -> None:
     assert len({look for look, _ in looks}) == len(set(looks)) == len(set(board))
 
 
-def on_a_terminal(*arguments: object, **env: str) -> str:
-    """What the command writes to a pseudo-terminal."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen([COMMAND, *map(str, arguments)], stdout=theirs, env=surroundings(env)) as process:
-        os.close(theirs)
-        written = b""
-        try:
-            while block := os.read(ours, 1 << 16):
-                written += block
-        except OSError:
-            pass  # how Linux says that nobody holds the other end any more
-    os.close(ours)
-    assert process.returncode == 0
-    return written.decode().replace("\r\n", "\n")
+def test_colour_goes_to_a_terminal_that_has_it_and_nowhere_else(store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def printed(*, terminal: bool, **env: str) -> str:
+        ran = run_command(main, OPEN, "--store", store4, terminal=terminal, **env)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        return ran.stdout
 
-
-def surroundings(env: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")} | env
-
-
-def test_colour_goes_to_a_terminal_that_has_it_and_nowhere_else(store4: Path) -> None:
-    asked = [OPEN, "--store", str(store4)]
-    piped = subprocess.run([COMMAND, *asked], env=surroundings({"TERM": "xterm"}), capture_output=True, text=True)
-    assert (piped.returncode, piped.stderr) == (0, "")
-    assert "\x1b" not in piped.stdout
-    coloured = on_a_terminal(*asked, TERM="xterm")
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    plain, coloured = printed(terminal=False, TERM="xterm"), printed(terminal=True, TERM="xterm")
+    assert "\x1b" not in plain
     assert "\x1b[" in coloured
-    assert click.unstyle(coloured) == piped.stdout
-    assert on_a_terminal(*asked, TERM="dumb") == piped.stdout
-    assert on_a_terminal(*asked, TERM="xterm", NO_COLOR="1") == piped.stdout
+    assert click.unstyle(coloured) == plain
+    assert printed(terminal=True, TERM="dumb") == plain
+    assert printed(terminal=True, TERM="xterm", NO_COLOR="1") == plain
 
 
 def test_the_example_in_the_docstring_is_a_drawing(store3: Path) -> None:

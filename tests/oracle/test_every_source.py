@@ -1,7 +1,7 @@
 """Every source of scores answers as solver/source.py says: scores are minimax's, and what is uncertain is not exact."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -45,11 +45,6 @@ def searched(game: BoardGame[Any], store_of: Callable[[str], Path], seconds: flo
     return kind.search(game, kind.symmetries(game), seconds)
 
 
-def witnessed(game: BoardGame[Any], store_of: Callable[[str], Path], seconds: float) -> Source:
-    kind = kind_of(game)
-    return kind.witness(game, kind.symmetries(game), seconds)
-
-
 def engine(game: Any, store_of: Callable[[str], Path], seconds: float) -> Source:
     return LiveEngine(game, seconds)
 
@@ -58,10 +53,9 @@ CASES = [
     Case("3,3,3", "store", stored), Case("3,3,3,misere", "store", stored), Case("fano", "store", stored),
     Case("3,3,3", "search", searched), Case("3,3,3,misere", "search", searched), Case("fano", "search", searched),
     *(Case(name + misere, "search", searched) for name in ODD for misere in ("", ",misere")),
-    Case("3,3,3", "engine", engine), Case("duel,2,4", "store", stored), Case("duel,2,4", "search", searched),
-    Case("duel,2,4", "witness", witnessed),
+    Case("3,3,3", "engine", engine),
 ]  # fmt: skip
-SMALL = [case for case in CASES if case.name.startswith(("3,3,3", "duel"))]
+SMALL = [case for case in CASES if case.name.startswith("3,3,3")]
 of_all = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.kind}")
 of_some = pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.name}-{case.kind}")
 
@@ -70,7 +64,7 @@ of_some = pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.name}-
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by a second at each look, and an engine whose compiled code is not loaded yet."""
     look = count().__next__
-    for module in ("search.live", "engine.live", "duel.live"):
+    for module in ("search.live", "engine.live"):
         monkeypatch.setattr(f"solver.{module}.monotonic", look)
     monkeypatch.setattr("solver.engine.live.takes", lambda game: False)
     monkeypatch.setattr("solver.engine.live._SETTLE_MOST", FOREVER)
@@ -87,19 +81,13 @@ class Truth:
 @cache
 def truth_of(name: str) -> Truth:
     """The truth about all positions of a game, or a thousand of them."""
-    if name.startswith("duel"):
-        duel = naive.Duel.named(name)
-        boards = {naive.tiles(board): board for board in naive.duel_reachable(duel)}
-        scores = {at: naive.margin(duel, board, naive.turn(board)) for at, board in boards.items()}
-        moves = {at: list(duel_moves(duel, board)) for at, board in boards.items() if "." in board}
-        return Truth(scores, moves)
     rules = of_lines(name) if name == "fano" else naive.Game.named(name)
     reached = sorted(naive.reachable(rules))
     boards = {naive.masks(board): board for board in random.Random(1).sample(reached, min(1000, len(reached)))}
     return Truth(
         {at: naive.score(rules, board) for at, board in boards.items()},
         {
-            at: [(cell, -naive.score(rules, naive.claim(board, cell))) for cell in free(board)]
+            at: list(naive.move_scores(rules, board).items())
             for at, board in boards.items()
             if not naive.over(rules, board)
         },
@@ -111,16 +99,6 @@ def of_lines(name: str) -> naive.Game:
     game: Any = parse_game(name)
     lines = (tuple(cell for cell in range(game.cells) if line >> cell & 1) for line in game.lines)
     return naive.Game(1, game.cells, 0, given=frozenset(lines))
-
-
-def duel_moves(duel: naive.Duel, board: str) -> Iterator[tuple[int, int]]:
-    side = naive.turn(board)
-    for cell in naive.placings(duel, board, side):
-        yield cell, -naive.margin(duel, naive.placed(duel, board, cell, side), naive.rival(side))
-
-
-def free(board: str) -> list[int]:
-    return [cell for cell, mark in enumerate(board) if mark == "."]
 
 
 @of_all
@@ -143,14 +121,8 @@ def test_scores_are_minimax_s_and_moves_in_the_order_of_the_cells(case: Case, st
 @of_some
 def test_a_position_that_no_game_reaches_is_refused(case: Case, store_of: Callable[[str], Path]) -> None:
     game, source = parse_game(case.name), case.open(store_of)
-    pairs = list(product(range(1 << game.cells), repeat=2))
-    if case.name.startswith("duel"):
-        reached = set(truth_of(case.name).scores)
-        if case.kind != "store":  # which alone knows of every position whether a game reaches it
-            pairs = [(x, o) for x, o in pairs if x & o]
-    else:
-        reached = {naive.masks(board) for board in naive.reachable(naive.Game.named(case.name))}
-        pairs = [(x, o) for x, o in pairs if not x & o]
+    reached = {naive.masks(board) for board in naive.reachable(naive.Game.named(case.name))}
+    pairs = [(x, o) for x, o in product(range(1 << game.cells), repeat=2) if not x & o]
     unreached = random.Random(3).sample([at for at in pairs if at not in reached], 2000)
     for x, o in [*unreached, (1, 1), (0, 1), (1 << game.cells, 0), (1, 1 << game.cells)]:
         with pytest.raises(BoardError):
@@ -173,7 +145,7 @@ def test_without_time_a_store_is_exact_and_a_search_claims_only_what_is_so(
         with suppress(NotSettled):
             assert source.score(game.at(*at)) == truth.scores[at]
         source.close()
-    if case.kind == "store" or case.name.startswith("duel"):  # which is settled before the clock is looked at
+    if case.kind == "store":
         assert all(settled)
     else:
         assert 0 < sum(settled) < len(settled)
@@ -192,4 +164,4 @@ def test_a_source_knows_all_positions_if_it_has_a_store_and_is_then_closed_for_g
         with pytest.raises(StoreError, match="was closed"):
             source.score(game.at(0, 0))
     else:
-        assert source.score(game.at(0, 0)) == (-4 if case.name.startswith("duel") else 0)
+        assert source.score(game.at(0, 0)) == 0

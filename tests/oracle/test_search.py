@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from oracle import Oracle
 from solver.games.position import Position
 
-THREES = ["3,3,3", "3,3,3,misere"]
 FOURS = ["4,4,4", "4,4,4,misere"]
 
 plays = st.tuples(st.permutations(range(16)), st.integers(10, 16))
@@ -32,15 +31,6 @@ def assert_same(search: Oracle, store: Oracle, positions: list[Position]) -> Non
         assert search.score(position) == store.score(position), position
         if not position.over:
             assert search.best_move(position) == store.best_move(position), position
-
-
-@pytest.mark.parametrize("name", THREES)
-def test_every_3x3_position_is_answered_as_from_the_store(name: str, store_of: Callable[[str], Path]) -> None:
-    with Oracle(name, store_of(name)) as store:
-        rules = naive.Game.named(name)
-        boards = sorted(naive.canonical(naive.reachable(rules), naive.geometric(rules)))
-        positions = [Position(store.game, *naive.masks(board)) for board in boards]
-        assert_same(patient(name), store, positions)
 
 
 @pytest.mark.parametrize("name", ["3,4,3", pytest.param("3,4,3,misere", marks=pytest.mark.slow)])

@@ -95,15 +95,22 @@ def assert_claims_are_so(found: Analysis, truth: Analysis) -> None:
 @pytest.mark.usefixtures("each_node")
 @pytest.mark.parametrize("name", ["3,4,3", "3,4,3,misere"])
 def test_every_score_that_is_claimed_is_so_whenever_time_runs_out(name: str, store_of: Callable[[str], Path]) -> None:
-    exact = []
+    exact, refused = [], []
     with Oracle(name, store_of(name)) as store:
         for position in open_positions(name, 7, least=2):
             truth = store.analysis(position)
             for looks in LOOKS:
                 found = hurried(name, looks).analysis(position)
+                told = hurried(name, looks).get_score(position, None)
                 assert_claims_are_so(found, truth)
+                assert told in (truth.score, None)
                 exact.append(found.exact)
+                refused.append(told is None)
+                if told is None:
+                    with pytest.raises(NotSettled, match="was not settled"):
+                        hurried(name, looks).score(position)
     assert 0 < sum(exact) < len(exact)
+    assert 0 < sum(refused) < len(refused)
 
 
 @pytest.mark.usefixtures("each_node")
@@ -118,22 +125,6 @@ def test_asking_again_misleads_nobody(name: str, store_of: Callable[[str], Path]
                 if found.exact and len(found.mainline) > 1:
                     assert found._replace(source="store") == truth
                     break
-
-
-@pytest.mark.usefixtures("each_node")
-def test_a_score_is_told_if_it_is_certain_and_refused_if_not(store_of: Callable[[str], Path]) -> None:
-    refused = []
-    with Oracle("3,4,3", store_of("3,4,3")) as store:
-        for position in open_positions("3,4,3", 10, least=2):
-            for looks in LOOKS:
-                told = hurried("3,4,3", looks).get_score(position, None)
-                refused.append(told is None)
-                if told is None:
-                    with pytest.raises(NotSettled, match="was not settled"):
-                        hurried("3,4,3", looks).score(position)
-                else:
-                    assert told == store.score(position)
-    assert 0 < sum(refused) < len(refused)
 
 
 @pytest.mark.usefixtures("each_node")

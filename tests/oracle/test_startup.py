@@ -4,14 +4,12 @@ import json
 import random
 import subprocess
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import lmdb
 import pytest
-from stores import seal_anew
+from commands import refused
 
 from oracle.cli.main import main
 from solver.games.duel import Duel
@@ -53,13 +51,6 @@ def loaded(*arguments: object) -> set[str]:
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
     return set(ran.stderr.splitlines()[-1].split())
-
-
-def refused(ran: Any, code: int, *words: str) -> bool:
-    """Whether a command ended so, with nothing on stdout and one line on stderr that has all the words."""
-    assert (ran.code, ran.out, len(ran.err.splitlines())) == (code, "", 1), ran
-    assert ran.err.startswith("Error: ")
-    return all(word in ran.err for word in words)
 
 
 @pytest.mark.parametrize("asked", [[EMPTY], ["-"]])
@@ -127,16 +118,6 @@ def test_a_store_of_another_game_ends_with_3(game: str, store3: Path, run: Run) 
     assert "--force" not in ran.err, "a command that would destroy the store of the other game is never advised"
 
 
-def of_a_newer_format(path: Path, good: Path) -> Path:
-    """Write the store `good` again as one of format 99, all checksums right."""
-    path.write_bytes(good.read_bytes())
-    with lmdb.open(str(path), subdir=False, lock=False) as file, file.begin(write=True) as writing:
-        body = json.dumps(json.loads(writing.get(b"manifest")[4:]) | {"format": 99}).encode()
-        writing.put(b"manifest", zlib.crc32(b"manifest" + body).to_bytes(4, "big") + body)
-    seal_anew(path)
-    return path
-
-
 def test_a_file_that_was_never_a_store_ends_with_4_and_its_overwriting_is_not_advised(run: Run) -> None:
     Path("notes.txt").write_text("my diary")
     ran = run(main, EMPTY, *THREE, "--store", "notes.txt")
@@ -184,9 +165,9 @@ def test_a_store_in_the_user_s_folder_answers_inside_a_checkout_too(
     assert run(main, EMPTY, *THREE).code == 4, "the checkout's comes first"
 
 
-def test_a_store_of_a_newer_format_ends_with_3(store3: Path, usual: Path, run: Run) -> None:
-    of_a_newer_format(usual, store3)
-    assert refused(run(main, EMPTY, *THREE), 3, "99", "--force")
+def test_a_store_of_another_format_ends_with_3(store3: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solver.store.manifest.FORMAT", 2)
+    assert refused(run(main, EMPTY, *THREE, "--store", store3), 3, "has format 3", "--force")
 
 
 def test_a_store_that_is_no_store_or_cut_short_or_has_any_byte_flipped_ends_with_4(
