@@ -45,18 +45,15 @@ class Exchange:
         self.sent: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     async def run(self) -> None:
-        """Let the application answer."""
         try:
             await self._app(self._scope, self._receive, self._send)
         finally:
             self.sent.put_nowait(None)
 
     def leave(self) -> None:
-        """Close the connection."""
         self._gone.set()
 
     async def body(self) -> bytes:
-        """Return all that was sent."""
         parts = []
         while (part := await self.sent.get()) is not None:
             parts.append(part)
@@ -133,7 +130,6 @@ class InProcess(Client):
         return self._port
 
     def start(self) -> None:
-        """Start the application."""
         self.app = App(Desk(**self.settings), str(self.file), limit=self.limit, hosts=self.hosts)
         self.searching = asyncio.Event()
         self.searching.set()
@@ -165,8 +161,6 @@ class InProcess(Client):
         self.start()
 
     def run(self, work: Awaitable[T], within: float = 60.0) -> T:
-        """Run the application until something is done."""
-
         async def working() -> T:
             async with asyncio.timeout(within):
                 return await work
@@ -194,7 +188,6 @@ class InProcess(Client):
         self, method: str, path: str, body: Any = None, token: str | None = None, *,
         source: str = "127.0.0.1", **headers: str,
     ) -> Answer:  # fmt: skip
-        """Send one request, and return the answer."""
         data, named = request_of(body, token, headers)
         return await self.sending(method, path, named, data, source)
 
@@ -243,7 +236,6 @@ class InProcess(Client):
         return self.stream(f"/api/matches/{match['id']}/events", **headers)
 
     def stream(self, path: str, source: str = "127.0.0.1", **headers: str) -> "Stream":
-        """Ask for a stream."""
         return Stream(self, Exchange(self.app, "GET", path, {"Host": self.host, **headers}, b"", source))
 
     def wait_for(self, match: Any, version: int) -> Any:
@@ -323,16 +315,13 @@ class Stream:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The head of the answer."""
         self._server.run(asyncio.sleep(0))
         return self._exchange.headers
 
     def next(self) -> Event:
-        """Return the next event."""
         return self._server.run(self.coming())
 
     def some(self, count: int) -> list[Event]:
-        """Return the next events."""
         return [self.next() for _ in range(count)]
 
     def waiting(self) -> list[Event]:
@@ -344,17 +333,14 @@ class Stream:
         return found
 
     async def coming(self) -> Event:
-        """Wait for the next event."""
         while not self._events:
             await self.read()
         return self._events.pop(0)
 
     async def read(self) -> None:
-        """Wait for more."""
         self._events += self._parsed(await self._exchange.sent.get())
 
     def close(self) -> None:
-        """Follow no more."""
         self._exchange.leave()
         self._server.run(asyncio.wait_for(self._task, 20))
 

@@ -45,12 +45,10 @@ def expect(actual: Any) -> Any:
 
 
 def cell(page: Page, name: str) -> Locator:
-    """Return a cell's button by the name that it begins with."""
     return page.locator(f'.cell[aria-label^="{name},"]')
 
 
 def names(page: Page) -> list[str]:
-    """Return the accessible names of all cells."""
     found: list[str] = page.locator(".cell").evaluate_all("cells => cells.map((cell) => cell.ariaLabel ?? '')")
     return found
 
@@ -94,7 +92,6 @@ def game_choice(page: Page) -> Locator:
 
 
 def choose_game(page: Page, name: str) -> None:
-    """Choose a game by typing its name."""
     game_choice(page).select_option("")
     other = page.get_by_role("textbox", name="Another board")
     other.press_sequentially(name)
@@ -121,7 +118,6 @@ def begin(
 
 
 def match_of(page: Page) -> str:
-    """Return the id of the match that a page is about."""
     return page.url.partition("/match/")[2].partition("#")[0]
 
 
@@ -188,7 +184,6 @@ def assert_accessible(page: Page) -> None:
 
 
 def violations(page: Page) -> list[str]:
-    """Return what axe has against a page."""
     from axe_playwright_python.base import AXE_FILE_PATH
 
     page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")

@@ -46,7 +46,6 @@ LineWork.make = slowed
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens at."""
     with socket.socket() as listener:
         listener.bind((HOST, 0))
         return int(listener.getsockname()[1])
@@ -109,7 +108,6 @@ class Cluster:
         until(lambda: all(b"Registered to" in log.read_bytes() for _, log in new))
 
     def kill(self, process: Process | None) -> None:
-        """End a process at once."""
         if process:
             process.kill()
             process.wait()

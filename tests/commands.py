@@ -156,7 +156,6 @@ class _Surroundings:
         self._path = list(sys.path)
 
     def restore(self) -> None:
-        """Let everything be as it was."""
         for name in os.environ.keys() - self._variables.keys():
             del os.environ[name]
         for name, value in self._variables.items():

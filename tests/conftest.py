@@ -48,7 +48,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the slow tests unless they were asked for."""
     if config.getoption("--slow"):
         return
     slow = [item for item in items if item.get_closest_marker("slow")]
@@ -186,6 +185,18 @@ def store28(tmp_path_factory: pytest.TempPathFactory) -> tuple[Game, Path]:
     game = queens(folder, 4, 7)
     build_store(game, folder / "queens.ttt4", jobs=1)
     return game, folder / "queens.ttt4"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty folder, from which neither a store nor a game is found."""
+    for name in ("TTT4_STORE", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONUNBUFFERED"):
+        monkeypatch.delenv(name, raising=False)
+    for room in ("data", "state"):
+        monkeypatch.setenv(f"XDG_{room.upper()}_HOME", str(tmp_path / room))
+    (tmp_path / "nowhere").mkdir()
+    monkeypatch.chdir(tmp_path / "nowhere")
+    return tmp_path
 
 
 @pytest.fixture

@@ -44,7 +44,6 @@ class Twin:
 
     @property
     def reachable(self) -> set[str]:
-        """All boards that a game reaches."""
         return set().union(*self.plies)
 
     @property
@@ -84,7 +83,6 @@ def lines_twin(name: str, **patches: Any) -> Twin:
 
 
 def duel_twin(name: str, **patches: Any) -> Twin:
-    """A duel on a small board."""
     duel = naive.Duel.named(name)
 
     def moves(board: str) -> dict[int, str]:

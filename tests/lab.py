@@ -11,6 +11,7 @@ import naive
 import numpy as np
 
 from play.lab.grading import Grader
+from play.lab.runs import Run
 from solver.arrays.positions import Positions
 
 NEAR = 1e-12
@@ -36,7 +37,6 @@ def positions_of(name: str) -> Positions:
 
 
 def boards(name: str) -> list[str]:
-    """The board of each row."""
     found = positions_of(name)
     return [naive.board(twin(name), *cells) for cells in zip(found.x.tolist(), found.o.tolist(), strict=True)]
 
@@ -84,6 +84,11 @@ def as_array(name: str, chances: naive.Chances) -> np.ndarray:
     return Told(twin(name), chances).chances(positions.x, positions.o)
 
 
+def digest(folder: Path) -> str:
+    """The digest of the run in a folder."""
+    return Run.open(str(folder)).digest()
+
+
 POLICIES: dict[str, naive.Chances] = {
     "random": naive.at_random,
     "first": naive.first_free,
@@ -110,8 +115,25 @@ class FirstFree:
 class FirstFreeMany:
     """The same player, asked in arrays."""
 
+    def __init__(self, rules: Any = None, seed: int | str = 0) -> None:
+        pass
+
     def choose_many(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
         return lowest(x, o)
+
+
+class FirstCell(FirstFreeMany):
+    """The first cell, taken or not."""
+
+    def choose_many(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+        return np.zeros(len(x), int)
+
+
+class Failing(FirstFreeMany):
+    """No move."""
+
+    def choose_many(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+        raise RuntimeError("no idea\nat all")
 
 
 class Wavering:

@@ -62,11 +62,9 @@ class Stopped:
     text: str = field(default="Nobody can win: X cannot, and O cannot.")
 
     def as_dict(self, game: Game) -> dict[str, Any]:
-        """The certificate as JSON has it."""
         return {"kind": self.kind, "stops": self.stops}
 
     def in_words(self, game: Game) -> str:
-        """The certificate as a sentence."""
         return self.text
 
 
@@ -80,7 +78,6 @@ def drawn(*stops: dict[str, Any], exact: bool = True) -> Seen:
 
 
 def nothing(game: Game, x: int, o: int) -> Look:
-    """A look that sees nothing."""
     return Look(scores_of(game, x, o), False)
 
 

@@ -19,7 +19,6 @@ _CODES = re.compile(r"\x1b\[([\d;]*)m")
 
 
 def printed(*arguments: str) -> str:
-    """Return what the command prints on a terminal with colours."""
     out = io.StringIO()
     with redirect_stdout(out):
         main.main(list(arguments), standalone_mode=False, color=True)
@@ -42,7 +41,6 @@ def spans(line: str) -> str:
 
 
 def draw(store: str | None = None) -> str:
-    """Return the picture."""
     text = f"$ ttt4-query {BOARD}\n{printed(BOARD, *(['--store', store] if store else []))}"
     lines = text.split("\n")[:-1]  # the last names the store's path
     rows = "\n".join(f'<text y="{30 + i * LINE}">{spans(line)}</text>' for i, line in enumerate(lines))

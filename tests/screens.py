@@ -84,12 +84,10 @@ class Shown(ABC):
 
     @property
     def lines(self) -> list[str]:
-        """What is shown now, line by line."""
         return [line.rstrip() for line in self._drawn_lines()]
 
     @property
     def text(self) -> str:
-        """What is shown now."""
         return "\n".join(self.lines)
 
     @property
@@ -106,11 +104,9 @@ class Shown(ABC):
         """Press a button of the mouse; 64 and 65 are the wheel."""
 
     def click_on(self, text: str) -> Self:
-        """Click where some text begins."""
         return self.wait(lambda: text in self.text).click(*self.find(text))
 
     def find(self, text: str) -> tuple[int, int]:
-        """Return the row and the column where some text begins."""
         for row, line in enumerate(self._drawn_lines()):
             if text in line:
                 return row, line.index(text)
@@ -268,7 +264,6 @@ class Screen(Shown):
 
     @property
     def used(self) -> bool:
-        """Whether there was a screen at all."""
         return self._terminal.used
 
     def look(self, row: int, column: int) -> tuple[str, bool, bool, bool]:
@@ -286,7 +281,6 @@ class Screen(Shown):
         return self._send(Click(row, column, {64: -1, 65: 1}.get(button, 0)))
 
     def resize(self, rows: int, columns: int) -> Self:
-        """Give the terminal another size."""
         self._terminal.rows, self._terminal.columns = rows, columns
         return self._send(RESIZED)
 
@@ -311,7 +305,6 @@ class Screen(Shown):
         return self.wait(lambda: not self._busy)
 
     def ended(self) -> int:
-        """Wait for the end, and return the exit code."""
         self.asleep()
         assert self.code is not None, f"still there:\n{self.text}"
         return self.code
@@ -376,7 +369,6 @@ class TerminalScreen(Shown):
         return char.data, char.bold, char.underscore, char.reverse
 
     def colour(self, row: int, column: int) -> str:
-        """Return the colour of a character."""
         return str(self._emulator.buffer[row][column].fg)
 
     def press(self, *keys: str) -> Self:
@@ -393,7 +385,6 @@ class TerminalScreen(Shown):
         return self
 
     def resize(self, rows: int, columns: int, *, while_stopped: bool = False) -> Self:
-        """Give the terminal another size; whatever it shows is garbled until it is drawn again."""
         if not while_stopped:
             self.asleep()
         self._emulator.resize(rows, columns)
@@ -401,7 +392,6 @@ class TerminalScreen(Shown):
         return self
 
     def signal(self, number: int) -> Self:
-        """Send a signal to the process."""
         os.kill(self.child, number)
         return self
 
@@ -441,11 +431,9 @@ class TerminalScreen(Shown):
         return self.wait(lambda: self._waits_for_key() and not self.read())
 
     def stopped(self) -> None:
-        """Wait until the process has been stopped."""
         self.wait(lambda: self._stat() == "T")
 
     def ended(self) -> int:
-        """Wait for the end, and return the exit code, as a shell has it."""
         self.wait(self._over)
         self.read()
         assert self.code is not None
@@ -465,7 +453,6 @@ class TerminalScreen(Shown):
 
     @property
     def modes(self) -> list[Any]:
-        """The modes of the terminal now."""
         return termios.tcgetattr(self._slave)
 
     def close(self) -> None:

@@ -33,7 +33,6 @@ StartProcess = Callable[..., "TerminalSession"]
 
 
 def subcommands() -> dict[str, click.Command]:
-    """The subcommands of ttt4-play, loaded."""
     with click.Context(main) as context:
         found = {name: main.get_command(context, name) for name in main.list_commands(context)}
     return {name: command for name, command in found.items() if command}
@@ -151,7 +150,6 @@ class TerminalSession:
         os.write(self.terminal, key)
 
     def ended(self) -> int:
-        """Wait for the end, and return the exit code."""
         self.until()
         self.code = os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
         return self.code

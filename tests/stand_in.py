@@ -63,7 +63,6 @@ class StandIn(Kind):
     """A kind of game with one symmetry, whose positions all have the score 0 by all that is ever asked."""
 
     def symmetries(self, game: Game, steps: int | None = None) -> tuple[Symmetry, ...]:
-        """Return the identity."""
         return (tuple(range(game.cells)),)
 
     def index(self, game: Game, group: tuple[Symmetry, ...]) -> Index:
@@ -82,7 +81,6 @@ class StandIn(Kind):
         """Do nothing: there are none."""
 
     def proof(self, game: Game, group: tuple[Symmetry, ...], use: Any, **options: Any) -> Proof[Any]:
-        """Return the stand-in."""
         return StandInProof(use, **options)
 
 
@@ -123,7 +121,6 @@ class StandInWork:
             yield StoredPages(GAME.cells - layer.ply, np.array(task.part) * 7 + 1, scores)
 
     def restore(self, layer: StandInLayer, task: Task, kept: Iterable[UnpackedPages]) -> None:
-        """Put the pages on the shelf again."""
         if layer.number == _EMPTY:
             _put(layer, task, _scores(layer.number, task.part, 0))
             return
@@ -138,7 +135,6 @@ class StandInProof(Proof[Made]):
     def __init__(
         self, use: Use[Made], *, crew: Crew, folder: Folder | None = None, holder: Holder | None = None, **options: Any
     ) -> None:
-        """Plan the work."""
         places = sum(TASKS[number] * _PAGES[number] * _size(number) for number in TASKS)
         stored = places - TASKS[_EMPTY] * _PAGES[_EMPTY] * _size(_EMPTY)
         super().__init__(Plan(places, places, stored, places, 0, GAME.cells, crew.hands), use, crew=crew, **options)
@@ -146,7 +142,6 @@ class StandInProof(Proof[Made]):
         self._folder = folder
 
     def work(self) -> Work:
-        """Return what tasks do."""
         return StandInWork()
 
     def layers(self) -> list[StandInLayer]:
@@ -161,7 +156,6 @@ class StandInProof(Proof[Made]):
         ]
 
     def begin(self, layer: StandInLayer, above: StandInLayer | None, *, wanted: bool) -> None:
-        """Give a layer its shelves."""
         if above is not None:
             layer.above = above.onto
         files = self._folder if self.holder is Holder.FILES else None
@@ -171,7 +165,6 @@ class StandInProof(Proof[Made]):
             layer.onto = _packed(files or MemoryFolder(), layer.number)
 
     def end(self, layer: StandInLayer, above: StandInLayer | None) -> None:
-        """Drop the pages of the layer above."""
         if above is not None:
             above.onto.remove()
 
@@ -185,7 +178,6 @@ class StandInProof(Proof[Made]):
         return layer.onto.held()
 
     def search_empty_board(self) -> str:
-        """Say that nothing was searched."""
         return "nothing"
 
 

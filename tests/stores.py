@@ -103,8 +103,6 @@ class MadeTasks:
 
 
 def raising(error: type[BaseException]) -> Callable[..., Any]:
-    """A function that does nothing but raise."""
-
     def function(*arguments: Any, **options: Any) -> None:
         raise error
 
@@ -181,7 +179,6 @@ def named(done: Path) -> bytes:
 
 
 def signed(name: bytes, body: bytes) -> bytes:
-    """A body behind its checksum."""
     return zlib.crc32(name + body).to_bytes(4, "big") + body
 
 
@@ -259,7 +256,6 @@ class Decoded:
             self._unpack(key, content)
 
     def page_size(self, empty: int) -> int:
-        """How many scores a page has."""
         raise NotImplementedError
 
     def _unpack(self, key: bytes, content: bytes) -> None:

@@ -55,7 +55,6 @@ def game(twin: Twin) -> BoardGame[Any]:
 
 @pytest.fixture(scope="module")
 def built() -> dict[Twin, bytes]:
-    """The stores that were built, as files."""
     return {}
 
 
@@ -79,7 +78,6 @@ def store(path: Path) -> Iterator[Store]:
 
 
 def content(path: Path) -> tuple[Any, ...]:
-    """All that a store says."""
     with Store(path) as store:
         return store.manifest, list(store.records())
 

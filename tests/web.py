@@ -17,8 +17,6 @@ SERVE = [sys.executable, "-c", "from solver.start import play; play()", "serve"]
 
 
 class Answer(NamedTuple):
-    """A response."""
-
     status: int
     headers: dict[str, str]
     body: bytes
@@ -135,7 +133,6 @@ class Served(Client):
         return self.process.wait(within)
 
     def restart(self) -> None:
-        """Kill it with -9, and start it again on the same port."""
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
@@ -163,12 +160,10 @@ class Served(Client):
         return now
 
     def memory(self) -> int:
-        """Return the bytes of memory that are resident."""
         fields = Path(f"/proc/{self.process.pid}/statm").read_text().split()
         return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def descriptors(self) -> int:
-        """Return how many files and connections are open."""
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def seconds(self) -> float:
@@ -212,8 +207,6 @@ async def read_answer(reader: asyncio.StreamReader) -> Answer:
 
 
 class Event(NamedTuple):
-    """A server-sent event."""
-
     kind: str
     ident: int | None
     data: Any

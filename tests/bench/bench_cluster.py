@@ -95,7 +95,6 @@ def overhead(workers: int, tasks: int) -> None:
 
 
 def nothing(number: int) -> int:
-    """What a task does that does nothing."""
     return number
 
 
@@ -133,7 +132,6 @@ def model(game_name: str, machines: list[int], cores: int, costs: Costs) -> None
 
 
 def places_of(proof: "LineProof[Any]", task: Any) -> int:
-    """How many places a task fills."""
     x_size, o_size = page_sizes(proof.plan.cells, task.layer)
     return int((task.part.stop - task.part.start) * (o_size + task.part.open * x_size))
 

@@ -45,7 +45,6 @@ def main() -> None:
 
 
 def compare_roots(program: Path, game: Duel, rounds: int) -> None:
-    """Time both on the empty board."""
     ours, theirs = [], []
     for _ in range(rounds):
         search = DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=_TABLE_BITS)
@@ -62,7 +61,6 @@ def compare_roots(program: Path, game: Duel, rounds: int) -> None:
 
 
 def compare(program: Path, game: Duel, positions: list[DuelPosition]) -> None:
-    """Search random positions with both."""
     search = DuelSearch(game.neighbours, kind_of(game).symmetries(game), table_bits=_TABLE_BITS)
     ours, found = timed(lambda: [search.score(*sides(position)) for position in positions])
     theirs, said = timed(lambda: run_c(program, game, positions))
@@ -85,14 +83,12 @@ def compare_book(program: Path, game: Duel, path: str, part: float) -> None:
 
 
 def require_same(positions: list[DuelPosition], ours: list[int], theirs: list[int]) -> None:
-    """Exit unless both found the same margins."""
     different = [str(position) for position, a, b in zip(positions, ours, theirs, strict=True) if a != b]
     if different:
         sys.exit(f"{len(different)} of {len(positions)} positions differ: {different[0]}")
 
 
 def run_c(program: Path, game: Duel, positions: list[DuelPosition]) -> list[int]:
-    """Return the margins that the C program finds."""
     asked = "".join(f"{own} {other}\n" for own, other in map(sides, positions))
     command = [program, str(game.rows), str(game.columns), "-", str(_TABLE_BITS)]
     ran = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)

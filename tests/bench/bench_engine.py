@@ -243,7 +243,6 @@ def run(code: str) -> Spent:
 
 
 def lines_of(told: dict[str, Any]) -> Iterable[str]:
-    """Yield the results as lines of text."""
     for speed in told["speed"]:
         yield (
             f"{speed['game']}: {speed['positions']} positions agree at every depth, {speed['nodes']:,} nodes; "

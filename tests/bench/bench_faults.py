@@ -74,7 +74,6 @@ class Fault(NamedTuple):
 
 
 def faults_in(file: str, text: str) -> Iterator[Fault]:
-    """Yield every fault that a file can have."""
     lines = text.split("\n")
 
     def changed(line: int, start: int, stop: int, new: str) -> Fault:

@@ -5,6 +5,7 @@ Usage: python tests/bench/bench_gomoku.py --against PATH [--against PATH] [--fir
 
 Each opening is played twice, with colours exchanged. A line of the file of openings has the first stones as offsets
 from the middle: `dx,dy, dx,dy, ...`; those that do not fit on the board are left out. PATH may have arguments, quoted.
+--turn is in seconds; --log gets what the programs remark, a file a game; --json prints an object for each opponent.
 A program that errs or exceeds its time by more than a second loses the game. Share is that of the points, a half for a
 draw. With --jobs 2 two games run at once, each with one program thinking, so two cores are busy.
 """
@@ -22,6 +23,8 @@ from pathlib import Path
 from statistics import mean
 from time import perf_counter
 from typing import Any, NamedTuple
+
+from measuring import options_of
 
 from play.arena.meetings import interval
 from play.gomocup.manager import GomocupPlayer, read_guest
@@ -73,8 +76,6 @@ class Played:
 
 @dataclass
 class Result:
-    """All games of two programs."""
-
     first: str
     against: str
     games: list[Played] = field(default_factory=list)
@@ -99,21 +100,13 @@ class Result:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--first", default=OURS, help="the program that is measured")
-    parser.add_argument("--against", action="append", required=True, help="its opponent; repeatable")
-    parser.add_argument("--game", type=parse_game, default=parse_game("15,15,5"))
-    parser.add_argument("--turn", type=float, default=1.0, help="seconds a move")
-    parser.add_argument("--openings", type=Path, help="offsets from the middle, an opening a line")
-    parser.add_argument("--games", type=int, default=40, help="games against each opponent")
-    parser.add_argument("--jobs", type=int, default=2, help="games at once")
-    parser.add_argument("--seed", type=int, default=1, help="which openings are played first")
-    parser.add_argument("--json", action="store_true", help="one object for each opponent")
-    parser.add_argument("--log", type=Path, help="a folder for what the programs remark, a file a game")
-    options = parser.parse_args()
+    options = options_of(
+        __doc__, first=OURS, against=[], game=parse_game("15,15,5"), turn=1.0, openings="", games=40, jobs=2, seed=1,
+        json=False, log="",
+    )  # fmt: skip
     if options.log:
-        options.log.mkdir(parents=True, exist_ok=True)
-    lines = (options.openings.read_text() if options.openings else OPENINGS).splitlines()
+        Path(options.log).mkdir(parents=True, exist_ok=True)
+    lines = (Path(options.openings).read_text() if options.openings else OPENINGS).splitlines()
     rules = LineRules(options.game)
     openings = [cells for cells in (cells_of_opening(rules, line) for line in lines) if cells]
     random.Random(options.seed).shuffle(openings)
@@ -145,7 +138,6 @@ def cells_of_opening(rules: LineRules, line: str) -> tuple[int, ...]:
 
 
 def play(rules: LineRules, options: argparse.Namespace, against: str, pairing: Pairing) -> Played:
-    """Play a game from an opening."""
     match = Match(rules, clock=lambda: None)
     for cell in pairing.opening:
         match.play(match.to_move or "", cell)
@@ -156,7 +148,7 @@ def play(rules: LineRules, options: argparse.Namespace, against: str, pairing: P
             player = GomocupPlayer(rules.game, read_guest(name).command, options.turn)
             running.callback(player.close)
             players.append(player)
-        log = running.enter_context((options.log / f"{pairing.number}.txt").open("w")) if options.log else None
+        log = running.enter_context(Path(options.log, f"{pairing.number}.txt").open("w")) if options.log else None
         while match.to_move:
             who = int((match.to_move == "X") != pairing.ours_first)
             reason = moved(match, players[who], who, played, log)
@@ -194,7 +186,6 @@ def moved(match: Match[Any], player: GomocupPlayer, who: int, played: Played, lo
 
 
 def tell(result: Result) -> None:
-    """Say on standard error how it stands."""
     told, last = result.as_dict(), result.games[-1]
     print(
         f"{last.number}: {'first' if last.ours_first else 'other'} had the first stone, "
@@ -204,7 +195,6 @@ def tell(result: Result) -> None:
 
 
 def table(told: dict[str, Any]) -> str:
-    """The results of two programs in a few lines."""
     low, high = (100 * bound for bound in told["interval"])
     lines = [
         f"{told['first']} - {told['against']}: {told['wins']} won, {told['draws']} drawn, {told['losses']} lost: "

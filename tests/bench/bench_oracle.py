@@ -72,7 +72,6 @@ def main() -> None:
 
 
 def compare(oracle: Oracle, positions: Sequence[Position], rounds: int) -> None:
-    """All side by side."""
     games, table = [EasyAIGame(position) for position in positions], TranspositionTable()
 
     def scored() -> list[str]:
@@ -104,7 +103,6 @@ def easyai_asked(games: Sequence[EasyAIGame], table: TranspositionTable) -> list
 
 
 def openspiel_asked(positions: Sequence[Position]) -> Callable[[], list[str]]:
-    """Ask OpenSpiel about the positions."""
     game = pyspiel.load_game("mnk", {"m": 4, "n": 4, "k": 4})
     states = []
     for position in positions:
@@ -165,7 +163,6 @@ def started(rounds: int) -> None:
 
 
 def best_of(asked: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The seconds of the best round of each."""
     return {name: min(taken) for name, taken in in_turns(asked, rounds).items()}
 
 

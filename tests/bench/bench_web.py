@@ -164,7 +164,6 @@ def search(server: Served, number: int) -> None:
 
 
 def main(rounds: int) -> None:
-    """Print the medians."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TTT4_STORE"] = store = str(Path(folder) / "4x4x4.ttt4")
         build_store(GAME, store, jobs=2)

@@ -16,11 +16,13 @@ from solver.games.notation import parse_game
 
 
 def options_of(about: str | None, **defaults: Any) -> argparse.Namespace:
-    """Return the options of a benchmark: each is of its default's type, and a game if it is called `game`."""
+    """Return the options of a benchmark: each is of its default's type; `game` is a game, and a list is repeatable."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in defaults.items():
         if default is False:
             parser.add_argument(f"--{name.replace('_', '-')}", action="store_true")
+        elif default == []:
+            parser.add_argument(f"--{name.replace('_', '-')}", action="append", required=True)
         else:
             kind = parse_game if name == "game" else type(default)
             parser.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default)

@@ -9,6 +9,13 @@ from solver.games.notation import parse_game
 from solver.proof.build import build_store
 
 
+@pytest.fixture
+def usual(home: Path) -> Path:
+    """The usual place of stores, in which there is none."""
+    (home / "data" / "ttt4").mkdir(parents=True)
+    return home / "data" / "ttt4"
+
+
 @pytest.fixture(scope="session")
 def store_of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The path of a game's store, built when first asked for."""

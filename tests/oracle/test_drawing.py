@@ -148,14 +148,13 @@ def test_colour_changes_nothing_but_colour(play: tuple[str, str]) -> None:
     assert len({look for look, _ in looks}) == len(set(looks)) == len(set(board))
 
 
-def test_colour_goes_to_a_terminal_that_has_it_and_nowhere_else(store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("home")
+def test_colour_goes_to_a_terminal_that_has_it_and_nowhere_else(store4: Path) -> None:
     def printed(*, terminal: bool, **env: str) -> str:
         ran = run_command(main, OPEN, "--store", store4, terminal=terminal, **env)
         assert (ran.returncode, ran.stderr) == (0, "")
         return ran.stdout
 
-    for name in ("NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
     plain, coloured = printed(terminal=False, TERM="xterm"), printed(terminal=True, TERM="xterm")
     assert "\x1b" not in plain
     assert "\x1b[" in coloured

@@ -23,10 +23,7 @@ FOUR = f"{THREE} k8 g1"
 FIVE = estimated("j7 g6 j9", h7=0.623, j7=0.8, a2=0.001, b2=0.9999)
 
 
-@pytest.fixture(autouse=True)
-def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def asked(run: Run, monkeypatch: pytest.MonkeyPatch, look: Seen, *words: str, game: str = "15,15,5") -> Any:

@@ -40,16 +40,6 @@ IMPOSSIBLE = [
 plays = st.tuples(st.permutations(range(16)), st.integers(0, 16))
 
 
-@pytest.fixture
-def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to stand in, with no store named and none in the usual place, which is returned."""
-    monkeypatch.delenv("TTT4_STORE", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "share" / "ttt4").mkdir(parents=True)
-    return tmp_path / "share" / "ttt4"
-
-
 def meaning(score: int) -> str:
     return "win" if score > 0 else "loss" if score < 0 else "draw"
 
@@ -216,24 +206,24 @@ def _tupled(value: object) -> object:
     return tuple(Move(**item) if isinstance(item, dict) else item for item in value)
 
 
-def test_without_a_store_positions_are_searched(nowhere: Path, store3: Path) -> None:
+def test_without_a_store_positions_are_searched(usual: Path, store3: Path) -> None:
     with pytest.warns(SearchingLive):
         oracle = Oracle("3,3,3")
     with oracle:
         assert (oracle.source, oracle.analysis("9").source) == ("search", "search")
         assert "by search" in repr(oracle)
-    (nowhere / store_name(grid(3, 3, 3))).write_bytes(store3.read_bytes())
+    (usual / store_name(grid(3, 3, 3))).write_bytes(store3.read_bytes())
     with Oracle("3,3,3") as oracle:
         assert (oracle.source, oracle.analysis("9").source) == ("store", "store")
-        assert str(nowhere) in repr(oracle)
+        assert str(usual) in repr(oracle)
     with Oracle("3,3,3", live=True) as oracle:
         assert (oracle.source, oracle.analysis("9").source) == ("search", "search")
 
 
 def test_a_store_of_another_game_is_a_mismatch_however_it_was_found(
-    nowhere: Path, store3: Path, monkeypatch: pytest.MonkeyPatch
+    usual: Path, store3: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (nowhere / store_name(FOUR)).write_bytes(store3.read_bytes())
+    (usual / store_name(FOUR)).write_bytes(store3.read_bytes())
     with pytest.raises(StoreMismatch):
         Oracle()
     monkeypatch.setenv("TTT4_STORE", str(store3))
@@ -277,7 +267,7 @@ def test_what_is_not_a_board_is_refused_in_a_sentence(board: Any, store4: Path) 
         assert oracle.get_score(board, 99) == 99
 
 
-@pytest.mark.usefixtures("nowhere")
+@pytest.mark.usefixtures("usual")
 def test_python_is_warned_once_with_the_command_where_no_store_serves() -> None:
     program = "import oracle\nfor _ in range(3):\n    oracle.Oracle('3,4,3')\noracle.Oracle('3,3,3', live=True)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -318,7 +308,7 @@ def test_a_board_too_large_to_settle_is_answered_by_its_store_like_a_smaller_one
 
 
 def test_a_board_too_large_to_settle_is_estimated_without_its_store_and_nobody_is_warned(
-    store3: Path, nowhere: Path, monkeypatch: pytest.MonkeyPatch
+    store3: Path, usual: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Game, "settled_cells", 8)
     with warnings.catch_warnings():
@@ -331,6 +321,6 @@ def test_a_board_too_large_to_settle_is_estimated_without_its_store_and_nobody_i
         with Oracle("3,3,3", live=True, seconds=0.0) as oracle:
             assert (oracle.source, oracle.estimates) == ("search", True)
     with pytest.raises(StoreMissing):
-        Oracle("4,7,4", nowhere / "none")
+        Oracle("4,7,4", usual / "none")
     with pytest.raises(GameError, match="33 cells, too many to solve: choose a board of at most 32 cells"):
         Oracle("3,11,3", store3)

@@ -54,7 +54,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 @pytest.fixture
 def each_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search looks at the clock at every node."""
     monkeypatch.setattr("solver.search.live._NODES_A_LOOK_AT_THE_CLOCK", 1)
 
 

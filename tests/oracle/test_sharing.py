@@ -1,6 +1,5 @@
 """One oracle for many: threads, forked processes, and one that closes it while others ask."""
 
-import os
 import random
 import sys
 import threading
@@ -124,23 +123,16 @@ def test_a_forked_process_may_close_what_its_parent_goes_on_using(
         assert answers(oracle, positions) == expected
 
 
-def test_processes_forked_at_the_same_time_do_not_disturb_one_another(store4: Path) -> None:
+def test_processes_forked_at_the_same_time_do_not_disturb_one_another(
+    store4: Path, forked: Callable[..., tuple[int, str]]
+) -> None:
     positions = boards(80)
-    with Oracle(FOUR, store4) as oracle:
-        children = [_fork_and_compare(oracle, store4, positions) for _ in range(2)]
-        assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 2
+    with Oracle(FOUR, store4) as oracle, ThreadPoolExecutor(2) as pool:
 
+        def same(number: int) -> bool:
+            return answers(oracle, positions) == answers_alone(store4, positions)
 
-def _fork_and_compare(oracle: Oracle, path: Path, positions: list[Position]) -> int:
-    """A child, which ends with 0 if the inherited oracle tells it what its own does."""
-    child = os.fork()
-    if not child:
-        same = False
-        try:
-            same = answers(oracle, positions) == answers_alone(path, positions)
-        finally:
-            os._exit(0 if same else 1)
-    return child
+        assert list(pool.map(lambda number: forked(same, number), range(2))) == [(0, "True")] * 2
 
 
 def test_who_asks_while_a_store_is_being_closed_is_told_so(store4: Path, monkeypatch: pytest.MonkeyPatch) -> None:

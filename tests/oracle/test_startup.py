@@ -33,14 +33,9 @@ SLOW_TO_LOAD = {
 
 
 @pytest.fixture(autouse=True)
-def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(usual: Path) -> Path:
     """The usual place of the store of 3x3, in which there is none."""
-    monkeypatch.delenv("TTT4_STORE", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    (tmp_path / "nowhere").mkdir()
-    monkeypatch.chdir(tmp_path / "nowhere")
-    (tmp_path / "share" / "ttt4").mkdir(parents=True)
-    return tmp_path / "share" / "ttt4" / "3x3x3.ttt4"
+    return usual / "3x3x3.ttt4"
 
 
 def loaded(*arguments: object) -> set[str]:
@@ -77,12 +72,12 @@ def test_a_live_search_loads_no_compiler_and_no_writer(asked: list[str]) -> None
 
 @pytest.mark.parametrize("board", [EMPTY, "XO./.../...", "XXO/OOX/XXO", "XXX/OO./..."])
 def test_without_a_store_the_answer_is_searched_and_stderr_says_how_to_have_one(
-    board: str, store3: Path, usual: Path, run: Run
+    board: str, store3: Path, place: Path, run: Run
 ) -> None:
     searched = run(main, board, *THREE, "--json")
     assert searched.code == 0
     assert len(searched.err.splitlines()) == 1
-    assert str(usual) in searched.err
+    assert str(place) in searched.err
     assert searched.err.endswith(f"{BUILD}\n")
     stored = run(main, board, *THREE, "--json", "--store", store3)
     assert json.loads(searched.out) == json.loads(stored.out) | {"source": "search"}
@@ -90,7 +85,7 @@ def test_without_a_store_the_answer_is_searched_and_stderr_says_how_to_have_one(
 
 
 def test_a_store_in_the_usual_place_or_that_the_environment_names_answers_unless_a_live_search_is_asked_for(
-    store3: Path, usual: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    store3: Path, place: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def source(*options: object) -> str:
         ran = run(main, EMPTY, *THREE, "--json", *options)
@@ -100,7 +95,7 @@ def test_a_store_in_the_usual_place_or_that_the_environment_names_answers_unless
     monkeypatch.setenv("TTT4_STORE", str(store3))
     assert source() == "store"
     monkeypatch.delenv("TTT4_STORE")
-    usual.write_bytes(store3.read_bytes())
+    place.write_bytes(store3.read_bytes())
     assert [source(), source("--live"), source("--live", "--store", store3)] == ["store", "search", "search"]
 
 
@@ -153,14 +148,14 @@ def test_a_folder_that_is_named_holds_a_store_for_each_game(
 
 
 def test_a_store_in_the_user_s_folder_answers_inside_a_checkout_too(
-    store3: Path, usual: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    store3: Path, place: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual.write_bytes(store3.read_bytes())
+    place.write_bytes(store3.read_bytes())
     for room in ("solver", "oracle", "play", "data"):
         (tmp_path / "checkout" / room).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "checkout" / "play")
     ran = run(main, EMPTY, *THREE)
-    assert (ran.code, ran.err, f"From the store {usual}." in ran.out) == (0, "", True)
+    assert (ran.code, ran.err, f"From the store {place}." in ran.out) == (0, "", True)
     (tmp_path / "checkout" / "data" / "3x3x3.ttt4").write_bytes(b"")
     assert run(main, EMPTY, *THREE).code == 4, "the checkout's comes first"
 
@@ -171,7 +166,7 @@ def test_a_store_of_another_format_ends_with_3(store3: Path, run: Run, monkeypat
 
 
 def test_a_store_that_is_no_store_or_cut_short_or_has_any_byte_flipped_ends_with_4(
-    store3: Path, usual: Path, run: Run
+    store3: Path, place: Path, run: Run
 ) -> None:
     whole, rng = store3.read_bytes(), random.Random(7)
     sizes = (1, 4, 100, 4096, len(whole) // 2, len(whole) - 4, len(whole) - 1)
@@ -180,7 +175,7 @@ def test_a_store_that_is_no_store_or_cut_short_or_has_any_byte_flipped_ends_with
         b"", b"no store\n", b"text " * 9999, bytes(1 << 16), *(whole[:size] for size in sizes),
         *(whole[:at] + bytes([whole[at] ^ rng.randrange(1, 256)]) + whole[at + 1 :] for at in flipped),
     ):  # fmt: skip
-        usual.write_bytes(damaged)
+        place.write_bytes(damaged)
         assert refused(run(main, EMPTY, *THREE), 4, f"{BUILD} --force")
 
 

@@ -1,4 +1,4 @@
-"""What the tests of playing share: an empty folder to stand in, the kept games, and sessions on a terminal."""
+"""What the tests of playing share: the kept games, and sessions on a terminal."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -6,18 +6,6 @@ from pathlib import Path
 
 import pytest
 from sessions import Session, Start, StartProcess, TerminalSession, opening
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in an empty folder, from which neither a store nor a game is found."""
-    for name in ("TTT4_STORE", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONUNBUFFERED"):
-        monkeypatch.delenv(name, raising=False)
-    for room in ("data", "state"):
-        monkeypatch.setenv(f"XDG_{room.upper()}_HOME", str(tmp_path / room))
-    (tmp_path / "nowhere").mkdir()
-    monkeypatch.chdir(tmp_path / "nowhere")
-    return tmp_path
 
 
 @pytest.fixture

@@ -255,8 +255,6 @@ def test_the_side_says_who_begins_and_other_seeds_give_other_games(rl: Any) -> N
 
 
 class Last:
-    """Takes the last empty cell."""
-
     def __init__(self, rules: Any, seed: int) -> None:
         self.rules = rules
 
@@ -293,18 +291,16 @@ def test_an_opponent_that_makes_no_legal_move_is_an_error_of_its_own(rl: Any) ->
      ({"opponent": "nobody"}, PlayerError, "no player 'nobody'"),
      ({"game": "duel,3,3"}, PlayerError, "only games of lines have the player 'rules'"),
      ({"game": "5,5"}, GameError, "cannot read game '5,5'"),
+     ({"game": "nim:Nim"}, GameError, "only games on a board have an environment, and nim:Nim is not one"),
      ({"side": "X"}, Ttt4Error, "no side 'X': choose 'first', 'second', 'either'"),
      ({"render_mode": "rgb_array"}, Ttt4Error, "no render_mode 'rgb_array': choose None, 'ansi', 'human'")],
 )  # fmt: skip
-def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], message: str, rl: Any) -> None:
+def test_bad_arguments_are_refused(
+    arguments: dict[str, Any], error: type[Exception], message: str, rl: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))  # where nim.py is
     with pytest.raises(error, match=re.escape(message)):
         rl.OpponentEnv(**arguments)
-
-
-def test_a_game_without_a_board_is_refused(monkeypatch: pytest.MonkeyPatch, rl: Any) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
-    with pytest.raises(GameError, match="only games on a board have an environment, and nim:Nim is not one"):
-        rl.env("nim:Nim")
 
 
 def test_an_opponent_asks_the_store_until_it_is_closed(store3: Path, rl: Any) -> None:

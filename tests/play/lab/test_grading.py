@@ -27,7 +27,7 @@ from lab import (
 from play.lab import grade
 from play.lab.grades import Grade
 from play.lab.grading import Grader
-from play.lab.sampling import drawn, images, move_scores, some_of
+from play.lab.sampling import drawn, move_scores, some_of
 from play.lab.shares import CLASSES, Shares
 from play.lab.values import between
 from play.players.machines import TacticalPlayer
@@ -130,18 +130,6 @@ def test_by_default_all_positions_are_graded_if_few_or_the_player_is_symmetric(m
     assert three.grade("random", values=False).positions == "all"
 
 
-def test_all_positions_come_as_images_with_weights_that_add_up_to_one_each() -> None:
-    rules, weights = twin("2,4,3"), dict[str, float]()
-    for done, (x, o, scores, share) in images(positions_of("2,4,3")):
-        assert 0 <= done < 1
-        for own, other, moves, weight in zip(x.tolist(), o.tolist(), scores.tolist(), share.tolist(), strict=True):
-            board = naive.board(rules, own, other)
-            weights[board] = weights.get(board, 0) + weight
-            assert {cell: moved for cell, moved in enumerate(moves) if moved != -128} == naive.move_scores(rules, board)
-    assert sorted(weights) == naive.open_boards(rules)
-    assert set(weights.values()) == {1.0}
-
-
 @pytest.mark.parametrize("name", SMALL)
 def test_moves_are_scored_by_the_scores_of_positions_one_move_later(name: str) -> None:
     rules, known = twin(name), positions_of(name)
@@ -166,31 +154,6 @@ def test_shares_by_cell_count_errors_among_the_moves_made_there() -> None:
             chances(board)[other] for board in of for other in orbit if other not in naive.keeping(rules, board)
         )
         assert share == pytest.approx(float(wrong / made), abs=NEAR)
-
-
-def erring(rules: naive.Game, ply: int) -> naive.Chances:
-    """Best moves, but at one ply the worst."""
-
-    def chances(board: str) -> list[int]:
-        scores = naive.move_scores(rules, board)
-        value = (min if naive.stones(board) == ply else max)(scores.values())
-        cell = min(cell for cell, score in scores.items() if score == value)
-        return [int(cell == other) for other in range(rules.cells)]
-
-    return chances
-
-
-def test_whoever_errs_at_one_ply_alone_keeps_nearly_everything_and_is_beaten() -> None:
-    rules = twin("3,3,3")
-    found = grader("3,3,3").grade(Told(rules, erring(rules, 1)), "all")
-    assert found.kept > 0.998
-    assert found.value == {"X": 0, "O": -1}
-    assert found.given_away == {"X": 0, "O": 1}
-    assert found.nash_conv == 1
-    assert list(found.refutations) == ["O"]
-    assert len(found.refutation.match.moves) == naive.shortest_loss(rules, "O", erring(rules, 1), 0)
-    kept = {ply: share.kept for ply, share, _ in found.by_ply}
-    assert [ply for ply, share in kept.items() if share != 1] == [1]
 
 
 # Samples

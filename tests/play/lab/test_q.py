@@ -124,15 +124,6 @@ def test_portions_of_any_sizes_with_loads_between_teach_the_same(mode: int, port
     assert tuple(map(sum, zip(*played, strict=True))) in (tuple(at_once), ())
 
 
-@pytest.mark.parametrize("mode", range(len(MODES)))
-def test_the_same_seed_gives_the_same_arrays_and_another_does_not(mode: int) -> None:
-    one, same, other = (learner(seed=seed, **MODES[mode]) for seed in (1, 1, 2))
-    for q in (one, same, other):
-        q.train(0, 300)
-    assert arrays(one) == arrays(same)
-    assert arrays(one) != arrays(other)
-
-
 @pytest.mark.parametrize("game", SMALL)
 def test_games_are_counted_by_their_results_and_every_move_as_a_visit(game: str) -> None:
     q, plies = learner(game), 0

@@ -1,8 +1,7 @@
-"""`run:FOLDER` as a player: in the arena, at the prompt, in records, for environments, and refused for a reason."""
+"""`run:FOLDER` as a player: in the arena, at the prompt, in records, and refused for a reason."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -116,21 +115,3 @@ def test_at_the_prompt_it_answers_and_its_game_is_kept_resumed_and_reviewed(tiny
     printed(f"{free}\n", "resume", "--live")
     assert len(load_record(str(path)).match.moves) == 4
     assert "b2" in printed("", "review", path, "--live")
-
-
-# Environments
-
-
-def test_an_environment_takes_it_as_the_opponent(tiny: Path, rl: Any) -> None:
-    rng, rewards = np.random.default_rng(1), []
-    env = rl.OpponentEnv("3,3,3", f"run:{tiny}", side="either")
-    for seed in range(20):
-        observation, _ = env.reset(seed=seed)
-        ended = False
-        while not ended:
-            action = rng.choice(np.flatnonzero(observation["action_mask"]))
-            observation, reward, ended, _, info = env.step(action)
-            assert "illegal" not in info
-        rewards.append(reward)
-    assert max(rewards) <= 0  # it never loses
-    assert rewards.count(-1.0) > 10

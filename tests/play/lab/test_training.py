@@ -3,16 +3,15 @@
 import json
 import os
 import signal
-from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
 import naive
 import numpy as np
 import pytest
-from lab import grader
+from lab import digest, grader
 
 from play.cli.lab import train as train_command
 from play.lab import grade
@@ -25,10 +24,6 @@ NAIVE = naive.Game.named("2,4,3")
 ASKED = ["--game", "2,2,2", "--episodes", "20", "--every", "10"]
 
 pytestmark = pytest.mark.usefixtures("home", "few_draws")
-
-
-def digest(folder: Path) -> str:
-    return Run.open(str(folder)).digest()
 
 
 def arguments(folder: Path) -> list[str]:
@@ -74,46 +69,27 @@ def test_a_resumed_run_has_the_same_digest(options: dict[str, Any], train: Any, 
 # Kills
 
 
-def trained_in_a_child(folder: Path, prepare: Callable[[], None]) -> int:
-    """Begin a run, as the command does, in a fork of this process; return the child's exit code."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            prepare()
-            train_command.main(arguments(folder), prog_name="train")
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+def train_until(folder: Path, name: str, number: int) -> None:
+    """Begin a run, as the command does, and be killed before the call of that number to a function of os."""
+    calls, real = count(1), getattr(os, name)
 
+    def counted(*arguments: Any) -> Any:
+        if next(calls) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*arguments)
 
-def kill_before(name: str, number: int) -> Callable[[], None]:
-    """Let this process be killed before the call of that number to a function of os."""
-
-    def prepare() -> None:
-        called, real = 0, getattr(os, name)
-
-        def counted(*arguments: Any) -> Any:
-            nonlocal called
-            called += 1
-            if called == number:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return real(*arguments)
-
-        setattr(os, name, counted)
-
-    return prepare
+    setattr(os, name, counted)
+    train_command.main(arguments(folder), prog_name="train")
 
 
 @pytest.mark.parametrize(("name", "least"), [("fsync", 10), ("replace", 3)])
-def test_killed_before_any_write_it_resumes(name: str, least: int, train: Any, tmp_path: Path, run: Any) -> None:
+def test_killed_before_any_write_it_resumes(
+    name: str, least: int, train: Any, tmp_path: Path, run: Any, forked: Any
+) -> None:
     expected = train(tmp_path / "whole", "2,2,2", episodes=20, every=10).digest()
     for number in range(1, 100):
         folder = tmp_path / str(number)
-        if trained_in_a_child(folder, kill_before(name, number)) != -signal.SIGKILL:
+        if forked(train_until, folder, name, number)[0] != -signal.SIGKILL:
             break
         assert run(train_command, *arguments(folder)).code == 0, number
         assert digest(folder) == expected, number
@@ -167,12 +143,6 @@ def test_the_exit_code_says_whether_the_share_was_reached(until: str, code: int,
 def test_the_last_checkpoint_is_at_the_last_game(train: Any, tmp_path: Path) -> None:
     run = train(tmp_path / "run", episodes=250, every=100)
     assert [line["games"] for line in run.metrics()] == [100, 200, 250]
-
-
-def test_a_run_that_is_done_changes_nothing_when_it_goes_on(copied: Path, run: Any) -> None:
-    before = {path.name: path.read_bytes() for path in copied.iterdir()}
-    assert run(train_command, "--out", copied, "--resume").code == 0
-    assert {path.name: path.read_bytes() for path in copied.iterdir()} == before
 
 
 # Metrics
