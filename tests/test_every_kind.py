@@ -170,6 +170,9 @@ def test_a_live_search_answers_every_position_and_move_as_minimax_does(
     for x, o in ((1, 1), (1 << game.cells, 0), (1, 1 << game.cells)):
         with pytest.raises(BoardError):
             source.score(game.at(x, o))
+    for _ in range(2):
+        source.close()
+        assert source.score(game.at(0, 0)) == twin.score(twin.empty), "there is nothing to close"
 
 
 def test_boards_that_no_game_reaches_are_refused(twin: Twin, store: Store) -> None:
@@ -249,7 +252,8 @@ def test_a_store_and_a_journal_are_of_one_game_only(twin: Twin, game: BoardGame[
 def test_a_closed_store_refuses(twin: Twin, game: BoardGame[Any], path: Path) -> None:
     source, _ = kind_of(game).scores(Store(path), 0.0)
     assert source.score(game.at(0, 0)) == twin.score(twin.empty)
-    source.close()
+    for _ in range(2):
+        source.close()
     with pytest.raises(StoreError, match="closed"):
         source.score(game.at(0, 0))
 

@@ -8,6 +8,7 @@ import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kinds import random_position
 
 from oracle import Oracle
 from solver.errors import BoardError
@@ -28,8 +29,7 @@ plays = st.tuples(st.permutations(range(16)), st.integers(0, 15))
 
 def open_boards(rng: random.Random, count: int) -> list[Position]:
     """Random positions of 4x4 at which there is something to do."""
-    played = (naive.played(RULES4, rng.sample(range(16), rng.randint(0, 15))) for _ in range(2 * count))
-    return [Position(FOUR, *naive.masks(board)) for board in played if not naive.over(RULES4, board)][:count]
+    return [Position(FOUR, *random_position(FOUR, rng, rng.randint(0, 15))) for _ in range(count)]
 
 
 def sign(number: int) -> int:

@@ -13,7 +13,7 @@ import naive
 import pytest
 
 from solver.engine.live import LiveEngine
-from solver.errors import BoardError, NotSettled, StoreError
+from solver.errors import BoardError, NotSettled
 from solver.games.board import BoardGame
 from solver.games.notation import parse_game
 from solver.kinds import kind_of
@@ -149,19 +149,3 @@ def test_without_time_a_store_is_exact_and_a_search_claims_only_what_is_so(
         assert all(settled)
     else:
         assert 0 < sum(settled) < len(settled)
-
-
-@of_some
-def test_a_source_knows_all_positions_if_it_has_a_store_and_is_then_closed_for_good(
-    case: Case, store_of: Callable[[str], Path]
-) -> None:
-    game, source = parse_game(case.name), case.open(store_of)
-    assert {source.knows(stones) for stones in range(game.cells)} == {case.kind == "store"}
-    assert (source.name == "store") == (case.kind == "store")
-    for _ in range(2):
-        source.close()
-    if case.kind == "store":
-        with pytest.raises(StoreError, match="was closed"):
-            source.score(game.at(0, 0))
-    else:
-        assert source.score(game.at(0, 0)) == 0

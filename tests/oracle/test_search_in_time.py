@@ -9,9 +9,11 @@ import naive
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from kinds import random_position
 
 from oracle import Analysis, NotSettled, Oracle
 from solver.games.lines import grid
+from solver.games.notation import parse_game
 from solver.games.position import Position
 
 LARGE = naive.Game(5, 6, 5)
@@ -63,12 +65,9 @@ def hurried(name: str, looks: int) -> Oracle:
 
 def open_positions(name: str, number: int, least: int) -> list[Position]:
     """Random positions of a game that is on, after so many plies or more."""
-    rules, game, rng = naive.Game.named(name), Oracle(name, live=True).game, random.Random(name)
-    boards: list[str] = []
-    while len(boards) < number:
-        board = naive.played(rules, rng.sample(range(rules.cells), rng.randint(least, rules.cells - 1)))
-        boards += [board] * (not naive.over(rules, board))
-    return [Position(game, *naive.masks(board)) for board in boards]
+    game, rng = parse_game(name), random.Random(name)
+    plies = (rng.randint(least, game.cells - 1) for _ in range(number))
+    return [Position(game, *random_position(game, rng, count)) for count in plies]
 
 
 def assert_claims_are_so(found: Analysis, truth: Analysis) -> None:

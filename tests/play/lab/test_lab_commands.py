@@ -111,7 +111,7 @@ def test_the_seed_draws_the_positions(play: Any) -> None:
         ("run:", "no player 'run:'"),
         ("lab:Nobody", "cannot load 'lab:Nobody'"),
         ("lab:Failing", "lab:Failing: RuntimeError: no idea"),
-        ("lab:NEAR", "cannot load 'lab:NEAR'"),
+        ("lab:NEAR", "no player 'lab:NEAR': TypeError: 'float' object is not callable"),
         ("random --game duel", "only games of lines have exact grades, and duel is not"),
         ("rules --game 6,7,4", "game '6,7,4' has 42 cells"),
         *((f"rules --positions={wrong}", f"'{wrong}' is neither all, canonical, nor")

@@ -189,6 +189,14 @@ def test_a_last_line_that_was_cut_off_is_no_line(name: str, copied: Path) -> Non
         assert READ[name](Run.open(str(copied))) == found[:-1]
 
 
+@pytest.mark.parametrize("name", [METRICS, GAMES])
+def test_a_torn_line_of_a_lost_checkpoint_changes_nothing(name: str, cut_short: Path, tmp_path: Path) -> None:
+    untouched = go_on(Path(shutil.copytree(cut_short, tmp_path / "untouched")))
+    with (cut_short / name).open("ab") as file:
+        file.write(b'{"games": 30, "ke')
+    assert go_on(cut_short).digest() == untouched.digest()
+
+
 @pytest.mark.parametrize("torn", [False, True])
 def test_lines_without_a_saved_state_are_forgotten(torn: bool, copied: Path, tiny: Path) -> None:
     (copied / STATE).unlink()
