@@ -70,12 +70,13 @@ def _constant():
 def main() -> None:
     asked = options_of(__doc__, game=parse_game("4,4,4"), seconds=10.0)
     name = asked.game.name
-    with Grader(name) as grader:
-        begun, positions = timed(lambda: grader.positions)
+    made, grader = timed(lambda: Grader(name))
+    with grader:
+        read, positions = timed(lambda: grader.positions)
         uniform = positions.legal / positions.legal.sum(axis=1, keepdims=True)
         first, again = (timed(lambda: grader.grade(uniform))[0] for _ in range(2))
         value, _ = timed(lambda: grader.exploiter(FirstFree()))
-        print(f"an array policy of {name} graded in {begun + first:.2f} s with set-up, {again:.2f} s after")
+        print(f"an array policy of {name} graded in {made + read + first:.2f} s with set-up, {again:.2f} s after")
         print(f"the value of a deterministic callable, both sides, in {value:.3f} s")
         theirs = openspiel_games(name, asked.seconds)
         for how, epsilon in (("epsilon-greedy", EPSILON), ("by visits", None)):
