@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 from play.match import Match, MatchError
 from play.records.text import Record
+from solver.games.board_rules import BoardRules
+from solver.games.duel import Duel
+from solver.games.duel_rules import DuelRules
 from solver.games.line_rules import LineRules, LineState
 from solver.games.notation import parse_game
 from solver.games.rules import set_up
@@ -64,6 +67,7 @@ def plays(draw: st.DrawFn) -> tuple[str, list[int]]:
 
 LINES = [rules_of(name) for name in ("4,4,4", "3,3,3", "3,3,3,misere", "3,4,3", "5,5,4", "15,15,5", "2,30,2")]
 O_FIRST = [rules_of(name, "O") for name in ("3,3,3", "3,3,3,misere")]
+DUELS = [DuelRules(Duel(rows, columns)) for rows in range(1, 5) for columns in range(1, 6)]
 SMALL = [rules_of("4,4,4"), rules_of("3,3,3"), O_FIRST[0], NIM]
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters='"\n\r')
@@ -78,17 +82,18 @@ STEPS = st.one_of(
     st.sampled_from(["undo", "redo", "undo", "redo", "over", "X", "O"]),
     st.tuples(st.sampled_from("XO"), REASONS),
 )
+"""Steps of a match; X and O stand for its first and its second side."""
 
 
 def _take(match: Match[Any], step: Any) -> None:
     """Move, as counted among the legal moves; go back or on; let a side resign, or forfeit for a reason."""
-    legal = match.rules.legal(match.state)
+    legal, sides = match.rules.legal(match.state), dict(zip("XO", match.rules.sides, strict=True))
     if isinstance(step, int) and legal:
         match.play(match.to_move or "X", legal[step % len(legal)])
     elif isinstance(step, tuple):
-        match.forfeit(*step)
-    elif step in ("X", "O"):
-        match.resign(step)
+        match.forfeit(sides[step[0]], step[1])
+    elif step in sides:
+        match.resign(sides[step])
     elif isinstance(step, str):
         {"undo": match.undo, "redo": match.redo, "over": match.start_over}[step]()
 
@@ -121,7 +126,7 @@ def record_of(name: str, moves: list[int], tags: dict[str, str] | None = None, f
 
 def given_rules(record: Record) -> Any:
     """The rules without which the record cannot be read: none, unless its game is code."""
-    return None if isinstance(record.match.rules, LineRules) else record.match.rules
+    return None if isinstance(record.match.rules, BoardRules) else record.match.rules
 
 
 def seen(record: Record) -> tuple[object, ...]:

@@ -245,14 +245,6 @@ def test_the_time_for_a_move_ends_an_endless_loop() -> None:
     assert [forfeit.reason for forfeit in met.first.forfeits] == ["no move in 0.02 s"]
 
 
-def test_a_player_that_claims_a_taken_cell_forfeits(run: Run) -> None:
-    names = ("--x", "own_players:taken", "--o", "random")
-    said = told(run, "--game", "3,3,3", *names, "--games", 5, "--live", code=1)
-    culprit, rival = said["meetings"][0]["players"]
-    assert (culprit["losses"]["count"], rival["wins"]["count"], culprit["moves"]) == (5, 5, 5)
-    assert all("cell 'a1' is taken" in forfeit["reason"] for forfeit in culprit["forfeits"])
-
-
 @pytest.mark.parametrize("side", ["X", "O"])
 def test_a_player_that_cannot_be_made_in_a_later_game_forfeits_that_game(side: str, run: Run) -> None:
     own = "own_players:tires"
@@ -303,14 +295,6 @@ def test_traceback_shows_on_standard_error_where_a_player_s_code_failed(names: l
 def test_the_exit_code_is_1_if_every_game_was_forfeited(names: list[str], code: int, run: Run) -> None:
     for more in ([], ["--json"]):
         assert run(main, "arena", "--game", "3,3,3", *names, "--games", 4, "--live", *more).code == code
-
-
-def test_a_numpy_integer_is_the_move_that_it_names(run: Run) -> None:
-    names = ("own_players:numpys", "own_players:sound")
-    said = [told(run, "--game", "3,3,3", "--x", name, "--o", "random", "--games", 9, "--live") for name in names]
-    one, other = (met["meetings"][0] for met in said)
-    assert (one["plies"], one["players"][0]["forfeits"]) == (other["plies"], [])
-    assert one["players"][0]["wins"] == other["players"][0]["wins"]
 
 
 class Least:
@@ -371,11 +355,6 @@ def test_without_a_store_the_moves_of_a_large_board_are_not_graded(run: Run) -> 
     assert all(player["moves"] for player in said["meetings"][0]["players"])
 
 
-def test_without_a_store_the_moves_of_16_cells_are_graded(run: Run) -> None:
-    said = told(run, "--game", "2,8,2", "--x", "random", "--o", "rules", "--games", 2, "--live")
-    assert all(player["kept"] is not None for player in said["meetings"][0]["players"])
-
-
 @pytest.mark.parametrize(("side", "rival"), [("X", "random"), ("O", "oracle:5")])
 def test_the_oracle_s_traps_win_more_games_than_the_first_best_moves(side: str, rival: str, store4: Path) -> None:
     won = {}
@@ -386,16 +365,6 @@ def test_the_oracle_s_traps_win_more_games_than_the_first_best_moves(side: str, 
             assert (standing.games, standing.losses, standing.forfeits) == (100, 0, [])
             won[name] = standing.wins
     assert won["oracle"] > won["first"]
-
-
-def test_a_player_that_forfeits_spoils_nobody_else_s_games(run: Run) -> None:
-    names = "own_players:raises,random,own_players:sound,rules"
-    said = told(run, "--game", "3,3,3", "--all", names, "--games", 4, "--live")
-    assert len(said["meetings"]) == 6
-    for met in said["meetings"]:
-        forfeits = {player["player"]: len(player["forfeits"]) for player in met["players"]}
-        assert forfeits == {name: 4 * (name == "own_players:raises") for name in forfeits}
-        assert (met["plies"]["min"] >= 5) == ("own_players:raises" not in forfeits)
 
 
 def test_json_is_one_object_with_these_keys(store4: Path, run: Run) -> None:
@@ -441,11 +410,6 @@ def test_on_a_terminal_a_bar_shows_how_many_games_were_played(start: Start) -> N
     bars = re.findall(r"\rgames  \[(#*)-*\] +(\d+)%", click.unstyle(session.written))
     assert [int(percent) for _, percent in bars] == [100 * played // 15 for played in range(16)]
     assert [len(bar) for bar, _ in bars] == [36 * played // 15 for played in range(16)]
-
-
-def test_where_there_is_no_terminal_no_bar_is_drawn(run: Run) -> None:
-    ran = run(main, "arena", "--x", "random", "--o", "rules", "--games", 5, "--game", "3,3,3", "--live")
-    assert (ran.code, ran.err) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from play.match import Match, MatchError, MatchOver, MoveRefused, NothingToRedo, NothingToUndo, OutOfTurn
-from solver.errors import BoardError, GameError
-from solver.games.board_rules import BoardState, captured_by
-from solver.games.duel import Duel, DuelPosition
+from solver.errors import BoardError
+from solver.games.board_rules import captured_by
+from solver.games.duel import Duel
 from solver.games.duel_rules import DuelRules, DuelState
 from solver.games.registry import find_game, may_be_recorded, rules_of
 from solver.games.rules import Outcome, set_up
@@ -226,92 +226,6 @@ def test_a_refusal_is_in_its_own_words(board: str, cell: int, refusal: str | Non
     assert RULES.refusal(RULES.decode(board), cell) == refusal
 
 
-def test_the_boards_of_these_refusals_are_reached_by_games_in_which_a_side_is_wiped_out_or_shut_in() -> None:
-    duel = naive.Duel(3, 3)
-    for board in (".GG/.../...", "RG./GG./...", "RRR/GR./..."):
-        assert board.replace("/", "") in naive.duel_reachable(duel), board
-    assert "R" not in ".GG/.../..."
-    assert RULES.legal(RULES.decode(".GG/.../...")) == [0, 3, 4, 5, 6, 7, 8]
-    assert RULES.legal(RULES.decode("RG./GG./...")) == [2, 5, 6, 7, 8]
-
-
-def test_a_move_out_of_turn_is_refused_before_anything_else() -> None:
-    match = Match(RULES)
-    with pytest.raises(OutOfTurn, match="it is R's turn, not G's"):
-        match.play("G", 4)
-    match.play("R", 4)
-    for side in ("R", "X", ""):
-        with pytest.raises(OutOfTurn, match=f"it is G's turn, not {side}'s"):
-            match.play(side, 0)
-    with pytest.raises(MoveRefused, match="cell 'b2' is taken"):
-        match.play("G", 4)
-    assert match.moves == (4,)
-
-
-def test_a_whole_game_of_2x2_known_by_heart() -> None:
-    match = Match(DuelRules(Duel(2, 2)))
-    steps = [("R", "a1", "R./..", 0), ("G", "b1", "GG/..", 1), ("R", "b2", "GR/.R", 1), ("G", "a2", "GR/GG", 1)]
-    for side, cell, board, captured in steps:
-        assert match.to_move == side
-        match.play(side, match.rules.read(cell))
-        assert (match.rules.encode(match.state), match.state.captured) == (board, captured)
-    assert match.outcome == Outcome("G", "3 tiles to 1")
-    with pytest.raises(MatchOver, match=r"the match has ended, G has won: 3 tiles to 1"):
-        match.play("R", 0)
-
-
-def test_equal_tiles_are_a_draw() -> None:
-    state = DuelRules(Duel(4, 4)).decode("RRGG/RRGG/RRGG/RRGG")
-    assert state.outcome == Outcome(None, "8 tiles to 8")
-    assert str(state.outcome) == "a draw: 8 tiles to 8"
-    assert state.position.score_if_over() == 0
-    assert state.position.winner is None
-
-
-@pytest.mark.parametrize(("winner", "resigning"), [("G", "R"), ("R", "G")])
-def test_who_resigns_or_forfeits_loses(winner: str, resigning: str) -> None:
-    for forfeiting in (False, True):
-        match = Match(RULES)
-        match.play("R", 4)
-        if forfeiting:
-            match.forfeit(resigning, "too slow")
-        else:
-            match.resign(resigning)
-        assert match.outcome is not None
-        assert match.outcome.winner == winner
-        match.undo()
-        assert match.rules.outcome(match.state) is None
-        assert match.to_move == "G"
-    with pytest.raises(MatchError, match="no side 'X': there are R, G"):
-        Match(RULES).resign("X")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("X../.../...", r"has 'X': write R, G and \."), ("G../.../...", "has no tile of R, which moved last"),
-     ("RG./.../...", "has no tile of G that can be the last"), ("R../...", "duel,3,3 has 3 rows of 3"),
-     ("RRR/RGR/RGG", "is a finished game: 6 tiles to 3")],
-)  # fmt: skip
-def test_a_finished_or_impossible_board_is_not_set_up(text: str, message: str) -> None:
-    with pytest.raises(BoardError, match=message) as refusal:
-        set_up(RULES, text)
-    assert len(str(refusal.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    "text", ["", "b", "3", "b0", "d1", "a4", "b3 b3", "0 1", "1 0", "4 1", "1 4", "1 2 3", "-1 2", "3;2", "٣ 2"]
-)
-def test_what_names_no_cell_is_refused(text: str) -> None:
-    with pytest.raises(BoardError, match="no cell") as refusal:
-        RULES.read(text)
-    assert len(str(refusal.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize(("text", "cell"), [("a1", 0), ("1 1", 0), ("C1", 2), ("1 3", 2), ("3,1", 6), (" b2 ", 4)])
-def test_a_move_is_a_name_or_a_row_and_a_column(text: str, cell: int) -> None:
-    assert RULES.read(text) == cell
-
-
 @pytest.mark.parametrize(("text", "name"), [("duel", "duel"), ("DUEL, 6, 6", "duel"), ("duel,3,3", "duel,3,3")])
 def test_a_duel_is_found_by_its_name_and_may_be_recorded(text: str, name: str) -> None:
     rules = find_game(text)
@@ -319,29 +233,3 @@ def test_a_duel_is_found_by_its_name_and_may_be_recorded(text: str, name: str) -
     assert (rules.name, rules.sides, rules.marks) == (name, ("R", "G"), "RG")
     assert find_game(rules.name) == rules == rules_of(rules.game)
     assert may_be_recorded(text)
-
-
-@pytest.mark.parametrize("text", ["duel,0,4", "duel,13,2", "duel,4", "duel,a,b", "duel,4,4,4"])
-def test_what_names_no_duel_is_refused(text: str) -> None:
-    with pytest.raises(GameError):
-        find_game(text)
-
-
-def test_rules_with_the_same_board_are_equal_and_others_are_not() -> None:
-    assert DuelRules(Duel(3, 3)) == RULES
-    assert DuelRules(Duel(3, 4)) != RULES
-    assert find_game("3,3,3") != RULES
-
-
-def test_a_match_begins_on_the_empty_board_with_red_to_move() -> None:
-    start = RULES.start()
-    assert start == BoardState(DuelPosition(Duel(3, 3)))
-    assert (RULES.to_move(start), RULES.outcome(start), RULES.legal(start)) == ("R", None, list(range(9)))
-    assert (start.last, start.captured) == (None, 0)
-
-
-def test_on_the_smallest_board_red_wins_with_the_only_move() -> None:
-    match = Match(DuelRules(Duel(1, 1)))
-    outcome = match.play("R", 0)
-    assert outcome is not None
-    assert (outcome.winner, match.to_move, match.moves) == ("R", None, (0,))

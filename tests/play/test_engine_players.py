@@ -12,7 +12,6 @@ from play.match import Match
 from play.players.glance import Glance
 from play.players.levels import LEVELS, LargeBoardPlayer, NodeSearch
 from play.players.machines import FirstPlayer, LevelPlayer, OraclePlayer
-from play.players.player import PlayerError, require_player_of
 from play.review import review_match
 from solver.games.board_rules import BoardState
 from solver.games.line_rules import LineRules, LineState
@@ -37,14 +36,6 @@ def choice(name: str, who: str, state: LineState, seed: int | str = 1) -> int:
 
 def state_of(name: str, board: str) -> LineState:
     return BoardState(Position(parse_game(name), *naive.masks(board.replace("/", ""))))
-
-
-def test_the_same_seed_gives_the_same_games() -> None:
-    def games(seed: int) -> tuple[list[int], int]:
-        met = meet(roster_of("7,7,4"), ("oracle:6", "search:4"), 6, swap=True, seed=seed)
-        return met.lengths, met.first.wins
-
-    assert games(1) == games(1) != games(2)
 
 
 @pytest.mark.parametrize("level", [4, 6, 8, 9, 10])
@@ -114,13 +105,6 @@ def test_level_10_is_the_engine_with_all_its_time(who: str) -> None:
     assert isinstance(roster_of("7,7,4").player(who, 1), OraclePlayer)
     roster = roster_of("7,7,4")
     assert roster.oracle() is roster.oracle(live=True)
-
-
-def test_search_has_levels_on_large_boards_and_in_the_duel_alone() -> None:
-    require_player_of(find_game("6,6,4"), "search:3")
-    for name in ("4,4,4", "5,5,5"):
-        with pytest.raises(PlayerError, match="of capture, and of lines on more than 27 cells"):
-            require_player_of(find_game(name), "search:3")
 
 
 def test_a_named_store_of_a_board_too_large_is_refused(tmp_path: Path) -> None:

@@ -1,16 +1,11 @@
 """Games from files, played: recorded under a name that finds them again, resumed, listed, and met in the arena."""
 
-import json
-import re
-import tomllib
 from pathlib import Path
 
 import pytest
 from sessions import printed
 
 from play.match import Match
-from play.players.player import chosen
-from play.players.roster import Roster
 from play.records.text import Record, RecordError, read_record
 from solver.games.line_rules import LineRules
 from solver.games.notation import parse_game
@@ -59,30 +54,3 @@ def test_a_game_on_a_board_with_holes_is_played_kept_and_resumed(games: Path) ->
     out = printed("show\nquit\n", "resume", "--live")
     assert "\nfano: X human, O oracle." in out
     assert "X to move: X wins in" in out
-
-
-def test_lines_lists_the_lines_of_the_file_or_those_through_a_cell() -> None:
-    defined = [set(line.split()) for line in tomllib.loads((GAMES / "fano.toml").read_text())["lines"]]
-    out = printed("lines\nlines a3\nlines B1\nlines c1\nquit\n", "--game", "fano", "--live")
-    _, every, a3, b1, hole, _ = out.split("X> ")
-    for said, cell in ((every, ""), (a3, "a3"), (b1, "b1")):
-        expected = [line for line in defined if not cell or cell in line]
-        through = f" through {cell}" if cell else ""
-        assert said.startswith(f"Completing one of these {len(expected)} lines{through} wins:\n")
-        listed = [set(line.split()) for line in re.findall("^  (.*)$", said, re.M)]
-        assert sorted(map(sorted, listed)) == sorted(map(sorted, expected))
-    assert hole.startswith("No cell 'c1' on a ")
-
-
-def test_the_oracle_as_x_wins_the_fano_plane_in_the_arena() -> None:
-    names = ["--x", "oracle", "--o", "rules", "--game", "fano", "--games", "5"]
-    told = json.loads(printed("", "arena", *names, "--live", "--json"))
-    assert told["game"] == "fano"
-    assert told["meetings"][0]["players"][0]["wins"]["count"] == 5
-
-
-def test_rules_opens_in_the_middle_of_the_cube() -> None:
-    rules = LineRules(parse_game("cube3"))
-    with Roster(rules, live=True) as roster:
-        claimed = {chosen(roster.player("rules", seed), rules.start()) for seed in range(5)}  # type: ignore[arg-type]
-    assert {rules.write(cell) for cell in claimed} == {"f2"}

@@ -1,7 +1,6 @@
 """The brain: every command of the Gomocup protocol is answered as the protocol says, and nothing upsets it."""
 
 import json
-import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +10,7 @@ from brains import FirstEmpty
 from hypothesis import given
 from hypothesis import strategies as st
 
-from play.gomocup.brain import HURRY, Brain
+from play.gomocup.brain import Brain
 from play.gomocup.clock import LEAST, UNLIMITED, USUAL, Clock
 from play.gomocup.lines import LONGEST, LineCutter
 from play.gomocup.places import cell_at, read_place, write_place
@@ -124,11 +123,6 @@ def test_a_full_board_has_no_move() -> None:
 def test_what_is_no_command_is_unknown(line: str) -> None:
     (answer,) = Talk()("START 15", line)
     assert answer.startswith("UNKNOWN ")
-
-
-def test_it_says_what_it_is() -> None:
-    (answer,) = Talk()("ABOUT")
-    assert re.fullmatch(r'name="ttt4", version="[^"]+"', answer)
 
 
 @pytest.mark.parametrize(
@@ -268,14 +262,6 @@ def test_time_spent_before_a_command_is_heard_is_taken_off_its_thought() -> None
     talk.now = 10.4
     talk.brain.answers("BEGIN", 10.0)
     assert talk.engine.seconds == [pytest.approx(0.52)]
-
-
-def test_a_brain_in_a_hurry_thinks_no_longer_than_it_must() -> None:
-    talk = Talk()
-    talk("START 15")
-    talk.brain.hurried = True
-    talk("BEGIN")
-    assert talk.engine.seconds == [HURRY]
 
 
 @pytest.mark.parametrize("size", [5, 8, 10, 15, 20])

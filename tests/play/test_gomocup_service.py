@@ -406,29 +406,6 @@ def test_the_smallest_board_is_played(brain_of: Callable[..., Brain]) -> None:
     assert (brain.answers("START 1"), brain.answers("BEGIN")[-1]) == (["OK"], "0,0")
 
 
-class Counted:
-    """The engine, limited by nodes and not by time."""
-
-    def __init__(self, game: Game, bits: int) -> None:
-        from solver.engine.engine import Engine
-
-        self.engine = Engine(game, table_bits=bits)
-        self.forget = self.engine.forget
-
-    def think(self, own: int, other: int, **limits: Any) -> Any:
-        return self.engine.think(own, other, nodes=500)
-
-
-@pytest.mark.usefixtures("loaded")
-@pytest.mark.parametrize("begins", [True, False])
-def test_the_engine_wins_a_whole_match(begins: bool) -> None:
-    brain = Brain(Counted, grid(9, 8, 4))
-    assert brain.answers("RECTSTART 8,9") == ["OK"]
-    match = play_match(lambda line: brain.answers(line)[-1], LineRules(grid(9, 8, 4)), random.Random(5), begins=begins)
-    assert match.outcome
-    assert match.outcome.winner == ("X" if begins else "O")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [(OURS,), (str(Path(OURS).with_name("ttt4-play")), "engine")])
 def test_both_names_of_the_command_play_in_time(words: tuple[str, ...], serve: Serve) -> None:

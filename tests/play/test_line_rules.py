@@ -113,13 +113,6 @@ def test_five_in_a_row_are_seen_on_a_large_board(data: st.DataObject) -> None:
     assert rules.legal(match.state) == []
 
 
-@pytest.mark.parametrize("name", LARGE)
-def test_a_large_board_begins_empty_and_undecided(name: str) -> None:
-    rules = rules_of(name)
-    assert rules.legal(rules.start()) == rules.start().empty == list(range(rules.game.rows**2))
-    assert not rules.drawn_already(rules.start())
-
-
 @given(st.sampled_from(["4,4,4", "3,4,3", *LARGE, "1,8,3", "30,2,3"]), st.data())
 def test_a_cell_is_read_by_its_name_and_by_its_row_and_column(name: str, data: st.DataObject) -> None:
     rules = rules_of(name)

@@ -22,7 +22,6 @@ from play.match import (
     MatchError,
     MatchOver,
     MoveRefused,
-    NothingToRedo,
     NothingToUndo,
     OutOfTurn,
 )
@@ -216,40 +215,6 @@ def test_an_event_of_no_known_kind_is_refused() -> None:
     assert len(match) == 0
 
 
-@given(plays())
-def test_taking_back_all_and_making_all_again_changes_nothing(play: tuple[str, list[int]]) -> None:
-    match = match_of(*play)
-    before = seen(match)
-    for left in reversed(range(len(match.moves))):
-        match.undo()
-        assert (match.outcome, len(match.moves), len(match.states)) == (None, left, left + 1)
-    assert seen(match) == seen(Match(match.rules))
-    while match.can_redo:
-        match.redo()
-    assert seen(match) == before
-
-
-def test_a_match_that_had_ended_goes_on_when_its_last_move_is_taken_back() -> None:
-    match = match_of("3,3,3", [0, 3, 1, 4, 2])
-    assert (match.outcome, match.to_move) == (Outcome("X", "X completed a line"), None)
-    assert match.undo() == 2
-    assert (match.outcome, match.to_move) == (None, "X")
-    assert match.play("X", 8) is None
-    with pytest.raises(NothingToRedo, match="nothing to redo"):
-        match.redo()
-
-
-def test_nothing_can_be_taken_back_or_made_again_before_the_first_move_nor_after_starting_over() -> None:
-    match = match_of("3,3,3", [4, 0])
-    match.undo()
-    match.start_over()
-    for fresh in (match, Match(rules_of("3,3,3"))):
-        with pytest.raises(NothingToUndo, match="nothing to undo"):
-            fresh.undo()
-        with pytest.raises(NothingToRedo, match="nothing to redo"):
-            fresh.redo()
-
-
 @pytest.mark.parametrize(("side", "winner"), [("X", "O"), ("O", "X")])
 @pytest.mark.parametrize("moves", [[], [4]])
 def test_a_side_that_resigns_or_forfeits_loses_whosever_turn_it_is(side: str, winner: str, moves: list[int]) -> None:
@@ -266,25 +231,6 @@ def test_the_reason_of_a_forfeit_is_told_in_one_line_without_control_characters(
     match = match_of("3,3,3", [])
     match.forfeit("X", "it failed\r\n\x1b[2J\u2028in test.py")
     assert str(match.outcome) == "O has won: X forfeited: it failed   [2J in test.py"
-
-
-def test_undo_after_giving_up_takes_back_that_and_no_move() -> None:
-    match = match_of("3,3,3", [4, 0, 8])
-    match.undo()
-    match.resign("X")
-    with pytest.raises(NothingToRedo, match="nothing to redo"):
-        match.redo()
-    assert match.undo() is None
-    assert (match.outcome, match.to_move, match.moves) == (None, "X", (4, 0))
-    assert match.redo() == 8, "what was taken back before can still be made again"
-
-
-def test_only_a_side_of_the_game_can_give_up() -> None:
-    match = match_of("3,3,3", [4])
-    for give_up in (match.resign, lambda side: match.forfeit(side, "too slow")):
-        with pytest.raises(MatchError, match="no side 'Z': there are X, O"):
-            give_up("Z")
-    assert (match.outcome, len(match)) == (None, 1)
 
 
 @pytest.mark.parametrize("moves", [[0, 3, 1, 4, 2], [0, 1, 2, 4, 3, 5, 7, 6, 8], None])
@@ -340,26 +286,3 @@ def test_a_match_from_a_board_goes_back_to_that_board_and_no_further(rules: Any,
         assert (rules.encode(match.state), match.moves) == (board, ())
         with pytest.raises(NothingToUndo):
             match.undo()
-
-
-@given(st.lists(st.integers(1, 3), min_size=7, max_size=7))
-def test_a_game_without_lines_is_played_by_the_same_match(takes: list[int]) -> None:
-    match, left = Match(NIM), 7
-    for number, take in enumerate(takes):
-        side, other = ("X", "O") if number % 2 == 0 else ("O", "X")
-        assert (match.to_move, match.state) == (side, (left, side))
-        with pytest.raises(OutOfTurn):
-            match.play(other, take)
-        if take > left:
-            with pytest.raises(MoveRefused, match=f"the heap has only {left} left"):
-                match.play(side, take)
-            take = left
-        left -= take
-        assert match.play(side, take) == (None if left else Outcome(side, f"{side} took the last"))
-        if not left:
-            break
-    before = seen(match)
-    match.undo()
-    assert match.outcome is None
-    match.redo()
-    assert seen(match) == before

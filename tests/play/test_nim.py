@@ -73,12 +73,6 @@ def test_a_wrong_move_is_refused_in_the_game_s_own_words(typed: str, why: str) -
     assert heaps(out) == ["7 X", "4 O", "1 X"][: typed.count("\n") + 1]
 
 
-def test_moves_are_taken_back_made_again_and_resigned() -> None:
-    ran = piped("2\n3\nundo\nredo\nundo\n1\nrestart\nresign\n", *HUMANS)
-    assert heaps(ran.stdout) == ["7 X", "5 O", "2 X", "5 O", "2 X", "5 O", "4 X", "7 X"]
-    assert "\nX> O has won: X resigned.\n" in ran.stdout
-
-
 @pytest.mark.parametrize("word", ["hint", "show", "why", "review", "lines", "lines b2"])
 def test_a_word_that_is_for_games_on_a_board_says_so_in_one_line(word: str) -> None:
     ran = piped(f"1\n{word}\nquit\n", *HUMANS)

@@ -129,17 +129,6 @@ def test_a_word_that_means_nothing_is_refused_in_one_line(word: str, store3: Pat
     assert "\x1b" not in refusal
 
 
-@pytest.mark.parametrize("side", ["x", "o"])
-@pytest.mark.parametrize("before", ["", "undo\n", "zz\nundo\n"])
-def test_undo_never_takes_back_what_only_the_other_has_played(side: str, before: str, store3: Path) -> None:
-    other = {"x": "o", "o": "x"}[side]
-    ran = piped(f"{before}undo\nwhy\n", *THREE, f"--{side}", "human", f"--{other}", "oracle", "--store", store3)
-    assert ran.stdout.count("You have made no move to take back.") == 1 + before.count("undo")
-    assert f"\n{side.upper()}> " in ran.stdout
-    assert ("1. X " in ran.stdout) == ("X plays " in ran.stdout) == (side == "o")
-    assert ran.stdout.endswith(KEPT) == (side == "o")
-
-
 def test_the_board_stands_between_blank_lines_and_the_review_below_the_ending(store3: Path) -> None:
     ran = piped("a1\na2\nb1\nb2\nc1\n", *THREE, *HUMANS, "--store", store3)
     assert re.search(
@@ -254,16 +243,6 @@ def test_with_first_o_everything_is_said_with_the_marks_exchanged(boards: tuple[
         assert without_totals(other) == without_totals(exchanged(usual))
 
 
-def test_with_first_o_the_oracle_begins_and_a_resumed_game_goes_on_so(store3: Path) -> None:
-    ran = piped("quit\n", *THREE, "--first", "O", "--store", store3)
-    assert re.search(r"\nO plays [abc][123]\.\n", ran.stdout.split("X> ")[0])
-    board = at(ran.stdout)
-    assert (board.count("O"), board.count("X")) == (1, 0)
-    ran = piped("quit\n", "resume", "--store", store3)
-    assert at(ran.stdout) == board
-    assert "\nX> " in ran.stdout
-
-
 OWN = """
 import numpy
 
@@ -293,9 +272,3 @@ def test_an_own_player_that_makes_no_move_ends_the_command_with_one_line(name: s
     ran = piped("a1\n", *THREE, "--o", f"own_players:{name}", "--store", store3)
     assert (ran.returncode, ran.stderr.count("\n"), ran.stderr.startswith("Error: ")) == (2, 1, True)
     assert len(ran.stderr) < 160
-
-
-def test_an_own_player_may_answer_with_any_whole_number(store3: Path) -> None:
-    Path("own_players.py").write_text(OWN)
-    ran = piped("b2\nquit\n", *THREE, "--o", "own_players:numbers", "--store", store3)
-    assert (ran.returncode, ran.stderr, "O plays a1." in ran.stdout) == (0, "", True)

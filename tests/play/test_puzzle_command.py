@@ -60,12 +60,6 @@ def test_a_date_that_is_none_ends_with_2(day: str) -> None:
     assert "\x1b" not in ran.stderr
 
 
-def test_outcome_and_stars_choose_the_kind_of_puzzle(store4: Path) -> None:
-    for outcome, stars in (("draw", 2), ("win", 3), ("win", 1)):
-        puzzle = described("--seed", "a", "--outcome", outcome, "--stars", stars, "--store", store4)
-        assert (puzzle["outcome"], puzzle["stars"]) == (outcome, stars)
-
-
 def test_board_difficulty_and_goal_are_shown_and_the_end_of_input_leaves(store4: Path) -> None:
     puzzle = described("--seed", "a", "--store", store4)
     out = printed("", *SEED, "--store", store4)

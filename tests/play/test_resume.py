@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import re
 import subprocess
 import time
@@ -65,31 +64,6 @@ def test_a_game_that_was_abandoned_before_its_first_move_was_not_kept(abandon: A
     abandon(["", "zz", "undo"], *LIVE)
     assert not games.exists() or not list(games.iterdir())
     assert refused(piped("", "resume", "--live"), 1, "no game that can go on")
-
-
-@pytest.mark.parametrize("side", ["x", "o"])
-def test_an_abandoned_game_against_a_machine_is_resumed(side: str, abandon: Abandon, store3: Path, games: Path) -> None:
-    other = {"x": "o", "o": "x"}[side]
-    first = ["hint", *["a1"] * (side == "x")]
-    abandon(first, *THREE, f"--{side}", "human", f"--{other}", "random", "--seed", 1, "--store", store3)
-    for plies in (2, 4) if side == "x" else (1, 3):  # nobody can have three in a row yet
-        if plies > 2:
-            rules, state = kept(games).match.rules, kept(games).match.state
-            abandon([rules.write(random.Random(plies).choice(rules.legal(state)))], "resume", "--store", store3)
-        assert len(moves_of(kept(games))) == plies
-        ran = piped("", "resume", "--store", store3)
-        assert at(ran.stdout) == board_of(moves_of(kept(games)), 3)
-
-
-@pytest.mark.parametrize(
-    ("lines", "moves"),
-    [("undo", "a1 b2"), ("undo undo", "a1"), ("undo redo", "a1 b2 c3"), ("undo d1", "a1 b2 d1"),
-     ("undo d1 undo", "a1 b2")],
-)  # fmt: skip
-def test_moves_that_were_taken_back_stay_so(lines: str, moves: str, abandon: Abandon, games: Path) -> None:
-    abandon(["a1", "b2", "c3", *lines.split()], *LIVE)
-    assert moves_of(kept(games)) == moves.split()
-    assert at(piped("", "resume", "--live").stdout, 4) == board_of(moves.split())
 
 
 def test_after_resume_a_move_that_was_taken_back_can_be_made_again() -> None:

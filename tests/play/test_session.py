@@ -1,6 +1,6 @@
 """Sessions: whose turn it is, machines that reply, taking back to one's own move, and what is kept when."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matches import NIM, rules_of
 
-from play.match import Match, MatchError, MatchOver, MoveRefused, NothingToRedo, NothingToUndo, OutOfTurn
+from play.match import Match, MatchError, NothingToRedo, NothingToUndo, OutOfTurn
 from play.players.player import Player, PlayerError
 from play.records.text import Record, read_record
 from play.session import Session
-from solver.errors import Ttt4Error
 from solver.games.rules import Outcome, set_up
 
 THREE, O_FIRST = rules_of("3,3,3"), rules_of("3,3,3", "O")
@@ -151,65 +150,6 @@ def test_two_people_take_back_one_move_at_a_time() -> None:
         assert kept.match.moves == moves
     kept.session.redo()
     assert kept.match.moves == (1,)
-
-
-def test_undo_after_giving_up_takes_back_that_and_no_move() -> None:
-    kept = Kept(THREE, None, First(THREE))
-    session, match = kept.session, kept.match
-
-    def give_up_and_undo() -> None:
-        moves = match.moves
-        session.resign("X")
-        assert match.outcome == Outcome("O", "X resigned")
-        session.undo()
-        session.forfeit("O", Ttt4Error("too slow"))
-        assert match.outcome == Outcome("X", "O forfeited: too slow")
-        session.undo()
-        assert (match.outcome, match.moves) == (None, moves)
-
-    give_up_and_undo()
-    session.play("X", 4)
-    give_up_and_undo()
-    session.reply()
-    give_up_and_undo()
-
-
-def test_starting_over_returns_to_the_first_board_whoever_gave_up() -> None:
-    kept = played(Kept(NIM, None, First(NIM), "5 X"), [2])
-    kept.session.resign("X")
-    kept.session.start_over()
-    assert (kept.match.state, kept.match.moves, kept.match.outcome) == ((5, "X"), (), None)
-
-
-def test_every_change_is_kept_once_and_a_refusal_is_not() -> None:
-    kept = Kept(NIM, None, First(NIM))
-    session = kept.session
-    steps: list[tuple[Callable[[], object], type[Ttt4Error] | None]] = [
-        (lambda: session.play("O", 1), OutOfTurn),
-        (lambda: session.play("X", 4), MoveRefused),
-        (lambda: session.play("X", 3), None),
-        (session.reply, None),
-        (session.undo, None),
-        (session.undo, NothingToUndo),
-        (session.redo, None),
-        (session.redo, NothingToRedo),
-        (lambda: session.resign("Z"), MatchError),
-        (lambda: session.resign("X"), None),
-        (lambda: session.play("X", 1), MatchOver),
-        (session.undo, None),
-        (lambda: session.forfeit("O", "too slow"), None),
-        (session.start_over, None),
-    ]
-    expected = 0
-    for step, refusal in steps:
-        if refusal:
-            with pytest.raises(refusal):
-                step()
-        else:
-            step()
-            expected += 1
-        assert len(kept.texts) == expected
-    assert kept.texts[-1] == str(session.record)
 
 
 STEPS = st.one_of(

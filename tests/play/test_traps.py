@@ -6,6 +6,7 @@ from pathlib import Path
 
 import naive
 import pytest
+from kinds import duel_twin
 
 from oracle import Oracle
 from play.arena import Roster, find_game, meet
@@ -19,8 +20,6 @@ from solver.proof.build import build_store
 TWIN = naive.Duel(3, 3)
 GAME = Duel(3, 3)
 
-Chances = Callable[[str], dict[int, float]]
-
 
 def at(board: str) -> DuelPosition:
     return DuelPosition(GAME, *naive.tiles(board))
@@ -31,9 +30,7 @@ def board_of(position: BoardPosition) -> str:
 
 
 def scores_of(board: str) -> dict[int, int]:
-    side = naive.turn(board)
-    after = {cell: naive.placed(TWIN, board, cell, side) for cell in naive.placings(TWIN, board, side)}
-    return {cell: -naive.margin(TWIN, child, naive.rival(side)) for cell, child in after.items()}
+    return dict(duel_twin("duel,3,3").move_scores(board))
 
 
 def lot(board: str) -> dict[int, float]:
@@ -69,12 +66,14 @@ class TwinScores:
         return scores_of(board) if self.known(board) else None
 
 
+def traps_where(known: Callable[[str], bool]) -> Traps:
+    return Traps(TwinScores(known), lambda position: lot(board_of(position)))
+
+
 def boards(least: int, most: int, count: int) -> list[str]:
     """Positions with so many empty cells, in which not every move is best and none wins."""
-    found = []
-    for board in sorted(naive.duel_reachable(TWIN)):
-        if least <= board.count(".") <= most and max(scores_of(board).values()) <= 0:
-            found.append(board)
+    some = [board for board in sorted(naive.duel_reachable(TWIN)) if least <= board.count(".") <= most]
+    found = [board for board in some if max(scores_of(board).values()) <= 0]
     return random.Random(5).sample(found, count)
 
 
@@ -89,11 +88,9 @@ KNOWN: dict[str, Callable[[str], bool]] = {
 @pytest.mark.parametrize("replies", [1, 2, 3])
 @pytest.mark.parametrize("which", KNOWN)
 def test_the_chosen_moves_are_the_best_that_promise_most(replies: int, which: str) -> None:
-    known = KNOWN[which]
-
-    several = 0
+    known, several = KNOWN[which], 0
     for board in boards(4, 6, 40):
-        traps = Traps(TwinScores(known), lambda position: lot(board_of(position)))
+        traps = traps_where(known)
         scores, side = scores_of(board), naive.turn(board)
         best = [cell for cell in scores if scores[cell] == max(scores.values())]
         hopes = {cell: hope(naive.placed(TWIN, board, cell, side), side, replies, known) for cell in best}
@@ -106,30 +103,22 @@ def test_the_chosen_moves_are_the_best_that_promise_most(replies: int, which: st
 
 
 def test_what_was_looked_at_for_few_replies_is_looked_at_anew_for_more() -> None:
-    def fresh() -> Traps:
-        return Traps(TwinScores(lambda board: True), lambda position: lot(board_of(position)))
-
     differing = 0
     for board in boards(5, 7, 40):
-        traps, expected = fresh(), [fresh().best(at(board), replies) for replies in (1, 2, 3)]
+        traps, expected = traps_where(KNOWN["all"]), [traps_where(KNOWN["all"]).best(at(board), n) for n in (1, 2, 3)]
         assert [traps.best(at(board), replies) for replies in (1, 2, 3)] == expected
         differing += expected[0] != expected[2]
     assert differing > 3
 
 
 def test_who_wins_makes_any_best_move_and_who_knows_nothing_is_told_none() -> None:
-    def likely(position: BoardPosition) -> dict[int, float]:
-        return lot(board_of(position))
-
     winning = [board for board in sorted(naive.duel_reachable(TWIN))
                if board.count(".") == 4 and max(scores_of(board).values()) > 0]  # fmt: skip
     for board in winning[:40]:
         scores = scores_of(board)
         best = [cell for cell in scores if scores[cell] == max(scores.values())]
-        assert (
-            Traps(TwinScores(lambda board: True), lambda position: lot(board_of(position))).best(at(board), 3) == best
-        )
-        assert Traps(TwinScores(lambda board: False), lambda position: lot(board_of(position))).best(at(board), 3) == []
+        assert traps_where(KNOWN["all"]).best(at(board), 3) == best
+        assert traps_where(lambda board: False).best(at(board), 3) == []
 
 
 def test_a_store_s_scores_are_the_twin_s_and_need_no_search(tmp_path: Path) -> None:

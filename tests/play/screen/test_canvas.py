@@ -26,15 +26,6 @@ def test_text_stays_in_its_room(rows: int, columns: int, row: int, column: int, 
     assert end <= column + len(text)
 
 
-def test_a_character_that_cannot_be_printed_is_shown_as_a_question_mark() -> None:
-    canvas = Canvas(1, 10)
-    assert canvas.put(0, 1, "a\tb\x1b[é\u200e", room=6) == 7
-    assert "".join(canvas.texts[0]) == " a?b?[é   "
-    canvas.put(0, -1, "\x07\x07", Look.BOLD)
-    assert canvas.texts[0][:2] == ["?", "a"]
-    assert canvas.looks[0][:2] == [Look.BOLD, Look.PLAIN]
-
-
 @FEW
 @given(st.lists(st.tuples(areas, st.text(min_size=1))), places, places)
 def test_a_click_means_the_last_spot_that_holds_it(spots: list[tuple[Area, str]], row: int, column: int) -> None:
