@@ -63,11 +63,11 @@ def stubborn(state):
 def talking(state):
     raise ValueError("far " * 999 + "\\nand wide")
 
-def numbered(state):
-    import numpy
-    return numpy.int64(least(state))
+def endless(state):
+    while True:
+        pass
 
-leaves, clings, talks, numpys = made(leaving), made(stubborn), made(talking), made(numbered)
+hangs, leaves, clings, talks = made(endless), made(leaving), made(stubborn), made(talking)
 
 def broken(rules, seed):
     raise ValueError("no such opening")
@@ -211,7 +211,7 @@ def test_before_the_first_game_the_interval_is_everything() -> None:
 FORFEITING = [
     ("raises", "ValueError: lost my way"), ("loops", "no move in 9 s"), ("outside", "no cell number 99"),
     ("negative", "no cell number -1"), ("text", "TypeError"), ("none", "TypeError"), ("leaves", "SystemExit"),
-    ("clings", "no move in 9 s"), ("talks", "ValueError: far far"),
+    ("clings", "no move in 9 s"), ("talks", "ValueError: far far"), ("taken", "cell 'a1' is taken"),
 ]  # fmt: skip
 
 
@@ -228,21 +228,15 @@ def test_a_player_that_makes_no_move_forfeits_and_the_arena_goes_on(name: str, w
     assert all(why in reason and len(reason) < 100 and "\n" not in reason for reason in reasons)
 
 
-class Endless:
-    """A player that never names a move."""
-
-    def __init__(self, rules: object, seed: object) -> None:
-        pass
-
-    def choose(self, state: LineState) -> int:
-        while True:
-            pass
+def met_at_random(player: Any, games: int, seconds: float = 9.0) -> Meeting:
+    """Let a player begin games of 3,3,3 against random moves."""
+    with Roster(find_game("3,3,3"), live=True) as roster:
+        return meet(roster, (player, "random"), games, swap=False, seed=1, seconds=seconds)
 
 
 def test_the_time_for_a_move_ends_an_endless_loop() -> None:
-    with Roster(find_game("3,3,3"), live=True) as roster:
-        met = meet(roster, (Endless, "random"), 1, swap=False, seed=1, seconds=0.02)
-    assert [forfeit.reason for forfeit in met.first.forfeits] == ["no move in 0.02 s"]
+    (forfeit,) = met_at_random("own_players:hangs", 1, 0.02).first.forfeits
+    assert forfeit.reason == "no move in 0.02 s"
 
 
 @pytest.mark.parametrize("side", ["X", "O"])
@@ -272,13 +266,10 @@ def test_json_carries_the_traceback_of_a_player_s_own_error_once_for_each_reason
     assert line is None or ("own_players.py" in first and line in first)
 
 
-@pytest.mark.parametrize(
-    "names", [["--x", "own_players:raises", "--o", "random"], ["--all", "random,rules,own_players:raises"]]
-)
-def test_traceback_shows_on_standard_error_where_a_player_s_code_failed(names: list[str], run: Run) -> None:
-    given = ("--game", "3,3,3", *names, "--games", 3, "--live")
+@pytest.mark.parametrize("names", ["--x own_players:raises --o random", "--all random,rules,own_players:raises"])
+def test_traceback_shows_on_standard_error_where_a_player_s_code_failed(names: str, run: Run) -> None:
+    given = ("--game", "3,3,3", *names.split(), "--games", 3, "--live")
     plain, full = run(main, "arena", *given), run(main, "arena", *given, "--traceback")
-    assert plain.code == full.code == ("--x" in names)
     assert "Traceback" not in plain.out + plain.err + full.out
     assert full.err.startswith("own_players:raises, game 1:\nTraceback (most recent call last):\n")
     assert 'raise ValueError("lost my way")' in full.err
@@ -332,8 +323,7 @@ def test_from_python_too_a_player_that_cannot_be_made_forfeits_with_its_tracebac
     def broken(rules: object, seed: object) -> Least:
         raise ValueError("no such opening")
 
-    with Roster(find_game("3,3,3"), live=True) as roster:
-        met = meet(roster, (broken, "random"), 2, swap=False, seed=1)
+    met = met_at_random(broken, 2)
     assert met.all_forfeited
     first, second = met.first.forfeits
     assert (first.game, first.reason) == (1, "no player 'broken': ValueError: no such opening")
@@ -342,17 +332,14 @@ def test_from_python_too_a_player_that_cannot_be_made_forfeits_with_its_tracebac
 
 
 def test_a_human_forfeits_in_the_arena_because_nobody_can_be_asked() -> None:
-    with Roster(find_game("3,3,3"), live=True) as roster:
-        met = meet(roster, ("human", "random"), 1, swap=False, seed=1)
-    assert [forfeit.reason for forfeit in met.first.forfeits] == [
-        "a human can play only at the terminal: name another player"
-    ]
+    (forfeit,) = met_at_random("human", 1).first.forfeits
+    assert forfeit.reason == "a human can play only at the terminal: name another player"
 
 
-def test_without_a_store_the_moves_of_a_large_board_are_not_graded(run: Run) -> None:
-    said = told(run, "--game", "5,5,4", "--x", "random", "--o", "rules", "--games", 2, "--live")
-    assert [player["kept"] for player in said["meetings"][0]["players"]] == [None, None]
-    assert all(player["moves"] for player in said["meetings"][0]["players"])
+@pytest.mark.parametrize(("game", "graded"), [("5,5,4", False), ("2,8,2", True)])
+def test_without_a_store_the_moves_of_up_to_16_cells_are_graded(game: str, graded: bool, run: Run) -> None:
+    said = told(run, "--game", game, "--x", "random", "--o", "rules", "--games", 2, "--live")
+    assert [player["kept"] is not None for player in said["meetings"][0]["players"]] == [graded] * 2
 
 
 @pytest.mark.parametrize(("side", "rival"), [("X", "random"), ("O", "oracle:5")])
@@ -361,9 +348,7 @@ def test_the_oracle_s_traps_win_more_games_than_the_first_best_moves(side: str, 
     with Roster(FOUR, str(store4)) as roster:
         for name in ("oracle", "first"):
             met = meet(roster, (name, rival) if side == "X" else (rival, name), 100, swap=False, seed=9)
-            standing = met.first if side == "X" else met.second
-            assert (standing.games, standing.losses, standing.forfeits) == (100, 0, [])
-            won[name] = standing.wins
+            won[name] = (met.first if side == "X" else met.second).wins
     assert won["oracle"] > won["first"]
 
 

@@ -108,10 +108,8 @@ def test_level_10_is_the_engine_with_all_its_time(who: str) -> None:
 
 
 def test_a_named_store_of_a_board_too_large_is_refused(tmp_path: Path) -> None:
-    with (
-        Roster(find_game("6,6,4"), str(tmp_path / "store")) as roster,
-        pytest.raises(Exception, match="too many to solve"),
-    ):
+    roster = Roster(find_game("6,6,4"), str(tmp_path / "store"))
+    with roster, pytest.raises(Exception, match="too many to solve"):
         roster.player("oracle:3", 1)
 
 
@@ -149,23 +147,16 @@ def test_levels_are_of_line_rules_with_either_side_first() -> None:
         assert player.choose(rules.start()) in range(49)
 
 
-@pytest.mark.slow
-def test_with_a_store_a_board_of_28_cells_has_the_players_of_smaller_ones(
-    store28: tuple[Game, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, path = store28
-    check_players_with_and_without(path, str(path.with_name("queens4x7.toml")), tmp_path, monkeypatch)
-
-
+@pytest.mark.parametrize("cells", [9, pytest.param(28, marks=pytest.mark.slow)])
 def test_with_a_store_a_board_too_large_to_settle_has_the_players_of_smaller_ones(
-    store3: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cells: int, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on 28 cells, only sooner."""
-    monkeypatch.setattr(Game, "settled_cells", 8)
-    check_players_with_and_without(store3, "3,3,3", tmp_path, monkeypatch)
-
-
-def check_players_with_and_without(path: Path, game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if cells == 9:  # as on 28, only sooner
+        monkeypatch.setattr(Game, "settled_cells", 8)
+        path, game = request.getfixturevalue("store3"), "3,3,3"
+    else:
+        _, path = request.getfixturevalue("store28")
+        game = str(path.with_name("queens4x7.toml"))
     rules = find_game(game)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TTT4_STORE", str(path))

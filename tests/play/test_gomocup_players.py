@@ -29,6 +29,7 @@ Run = Callable[..., Any]
 FIVE = LineRules(grid(15, 15, 5))
 WIDE = LineRules(grid(6, 9, 5))
 MARK = "brains.py"
+FANO = str(Path(__file__).parents[2] / "data" / "games" / "fano.toml")
 
 
 @pytest.fixture(autouse=True)
@@ -62,32 +63,21 @@ def told(log: Path) -> list[str]:
     return [line for line in log.read_text().splitlines() if not line.startswith("INFO")]
 
 
-def test_a_program_is_told_the_board_and_then_each_move_of_the_other_side(tmp_path: Path) -> None:
-    player = player_of("fair", tmp_path / "log")
-    assert player.choose(after(FIVE)) == 0
-    assert player.choose(after(FIVE, 0, 16)) == 1
-    assert player.choose(after(FIVE, 0, 16, 1, 224)) == 2
+@pytest.mark.parametrize(
+    ("rules", "asked", "replies", "expected"),
+    [(FIVE, [(), (0, 16), (0, 16, 1, 224)], [0, 1, 2], "START 15|BEGIN|TURN 1,1|TURN 14,14|END"),
+     (WIDE, [(10,)], [0], "RECTSTART 9,6|TURN 1,1|END"),
+     (WIDE, [(10, 11, 12), (10, 11), ()], [0, 0, 0],
+      "RECTSTART 9,6|BOARD|1,1,2|2,1,1|3,1,2|DONE|RESTART|BOARD|1,1,1|2,1,2|DONE|RESTART|BEGIN|END")],
+    ids=["each move of the other side", "the first move", "a board if it does not continue the last"],
+)  # fmt: skip
+def test_a_program_is_told(
+    rules: LineRules, asked: list[tuple[int, ...]], replies: list[int], expected: str, tmp_path: Path
+) -> None:
+    player = player_of("fair", tmp_path / "log", rules=rules)
+    assert [player.choose(after(rules, *moves)) for moves in asked] == replies
     player.close()
-    assert told(tmp_path / "log") == ["START 15", "BEGIN", "TURN 1,1", "TURN 14,14", "END"]
-
-
-def test_the_second_side_is_told_the_first_move(tmp_path: Path) -> None:
-    player = player_of("fair", tmp_path / "log", rules=WIDE)
-    assert player.choose(after(WIDE, 10)) == 0
-    player.close()
-    assert told(tmp_path / "log") == ["RECTSTART 9,6", "TURN 1,1", "END"]
-
-
-def test_a_position_that_does_not_continue_the_last_one_is_told_as_a_board(tmp_path: Path) -> None:
-    player = player_of("fair", tmp_path / "log", rules=WIDE)
-    player.choose(after(WIDE, 10, 11, 12))
-    player.choose(after(WIDE, 10, 11))
-    player.choose(after(WIDE))
-    player.close()
-    assert told(tmp_path / "log") == [
-        "RECTSTART 9,6", "BOARD", "1,1,2", "2,1,1", "3,1,2", "DONE", "RESTART", "BOARD", "1,1,1", "2,1,2", "DONE",
-        "RESTART", "BEGIN", "END",
-    ]  # fmt: skip
+    assert told(tmp_path / "log") == expected.split("|")
 
 
 def test_before_every_move_a_program_is_told_its_time(tmp_path: Path) -> None:
@@ -277,7 +267,7 @@ def test_every_game_has_a_process_of_its_own_that_ends_with_it(tmp_path: Path) -
     assert "RESTART" not in log.read_text()
 
 
-@pytest.mark.parametrize("game", ["4,4,4", "9,9,6", "15,15,5,misere", "fano", "duel"])
+@pytest.mark.parametrize("game", ["4,4,4", "9,9,6", "15,15,5,misere", FANO, "duel"])
 def test_a_game_that_the_protocol_does_not_know_needs_a_program_that_is_told_by_arguments(
     game: str, tmp_path: Path
 ) -> None:

@@ -143,7 +143,7 @@ def test_whole_matches_are_played_under_a_manager(begins: bool, line_end: str) -
         return manager.ask(line + line_end)
 
     manager.send(f"INFO game_type 1{line_end}")
-    assert ask("ABOUT").startswith('name="ttt4"')
+    assert re.fullmatch(r'name="ttt4", version="[^"]+"', ask("ABOUT"))
     assert ask("RECTSTART 9,7") == "OK"
     for _ in range(3):
         assert play_match(ask, LineRules(grid(7, 9, 5)), rng, begins=begins).outcome
