@@ -20,6 +20,7 @@ from commands import Output, Ran, Waiting, run_command
 from commands import refused as refused  # where tests of ttt4-play look for it
 
 from play.cli.main import main
+from play.records.files import load_record
 
 COMMAND = str(Path(sys.executable).with_name("ttt4-play"))
 HUMANS = ["--x", "human", "--o", "human"]
@@ -214,6 +215,13 @@ def killed(lines: list[str], *arguments: object) -> None:
                 process.stdin.write(f"{line}\n".encode())
         process.kill()
     assert process.returncode == -9
+
+
+def moves_in(games: Path) -> list[str]:
+    """Return the moves of the one game that was kept in a folder, or of a file."""
+    (path,) = games.glob("*.txt") if games.is_dir() else [games]
+    match = load_record(str(path)).match
+    return [match.rules.write(move) for move in match.moves]
 
 
 def at(said: str, rows: int = 3) -> str:

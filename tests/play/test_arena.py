@@ -226,6 +226,10 @@ def test_a_player_that_makes_no_move_forfeits_and_the_arena_goes_on(name: str, w
     assert [forfeit["game"] for forfeit in culprit["forfeits"]] == [1, 2, 3]
     reasons = [forfeit["reason"] for forfeit in culprit["forfeits"]]
     assert all(why in reason and len(reason) < 100 and "\n" not in reason for reason in reasons)
+    first, *others = (forfeit["traceback"] for forfeit in culprit["forfeits"])
+    assert others == [None, None], "each reason has one"
+    assert (first is None) == why.startswith(("no ", "cell ")), "only an error has a traceback"
+    assert name != "raises" or ("own_players.py" in first and 'raise ValueError("lost my way")' in first)
 
 
 def met_at_random(player: Any, games: int, seconds: float = 9.0) -> Meeting:
@@ -248,22 +252,6 @@ def test_a_player_that_cannot_be_made_in_a_later_game_forfeits_that_game(side: s
     assert [forfeit["game"] for forfeit in culprit["forfeits"]] == [2, 3]
     assert all("too tired" in forfeit["reason"] for forfeit in culprit["forfeits"])
     assert said["meetings"][0]["plies"]["min"] == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [("raises", 'raise ValueError("lost my way")'), ("leaves", "raise SystemExit(0)"), ("text", None),
-     ("outside", None), ("loops", None)],
-)  # fmt: skip
-def test_json_carries_the_traceback_of_a_player_s_own_error_once_for_each_reason(
-    name: str, line: str | None, run: Run
-) -> None:
-    names = ("--x", f"own_players:{name}", "--o", "random")
-    said = told(run, "--game", "3,3,3", *names, "--games", 3, "--limit", 9, "--live", code=1)
-    first, *others = (forfeit["traceback"] for forfeit in said["meetings"][0]["players"][0]["forfeits"])
-    assert others == [None, None]
-    assert (first is None) == (name in ("outside", "loops")), "only an error has a traceback"
-    assert line is None or ("own_players.py" in first and line in first)
 
 
 @pytest.mark.parametrize("names", ["--x own_players:raises --o random", "--all random,rules,own_players:raises"])

@@ -238,13 +238,6 @@ def test_two_programs_play_whole_games_in_the_arena(run: Run, tmp_path: Path) ->
     assert (met["players"][0]["games"], met["plies"]["min"] >= 9) == (2, True)
 
 
-@pytest.mark.parametrize("behaviour", ["errs", "outside", "taken"])
-def test_a_program_that_breaks_the_rules_forfeits_and_the_arena_goes_on(behaviour: str, run: Run) -> None:
-    names = ("--x", "random", "--o", named(behaviour))
-    met = arena(run, "--game", "9,9,5", *names, "--games", 3, code=1)
-    assert [forfeit["game"] for forfeit in met["players"][1]["forfeits"]] == [1, 2, 3]
-
-
 def test_a_program_that_likes_no_board_ends_the_arena_in_one_line(run: Run) -> None:
     ran = run(main, "arena", "--live", "--game", "9,9,5", "--x", "random", "--o", named("refuses"))
     assert (ran.code, ran.err.count("\n"), "ERROR I like no board" in ran.err) == (2, 1, True)

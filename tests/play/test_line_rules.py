@@ -58,27 +58,6 @@ def test_a_board_is_read_as_it_is_written(play: tuple[str, list[int]], first: st
     assert (again.position, again.outcome, rules.to_move(again)) == (state.position, state.outcome, match.to_move)
 
 
-@pytest.mark.parametrize("first", "XO")
-@pytest.mark.parametrize("name", ["3,3,3", "3,3,3,misere"])
-@settings(max_examples=40)
-@given(data=st.data())
-def test_only_a_board_that_a_game_reaches_without_ending_can_be_set_up(
-    name: str, first: str, data: st.DataObject
-) -> None:
-    rules, plain = rules_of(name, first), naive.Game.named(name)
-    reachable = naive.reachable(plain)
-    board = data.draw(st.one_of(st.text("XO.", min_size=9, max_size=9), st.sampled_from(sorted(reachable))))
-    shown = board if first == "X" else board.translate(EXCHANGED)
-    if board in reachable and not naive.over(plain, board):
-        state = set_up(rules, shown)
-        assert rules.encode(state).replace("/", "") == shown
-        assert naive.masks(board) == (state.position.x, state.position.o)
-        return
-    with pytest.raises(BoardError) as refusal:
-        set_up(rules, shown)
-    assert len(str(refusal.value).splitlines()) == 1
-
-
 @pytest.mark.parametrize(
     ("rules", "board", "message"),
     [(rules_of("3,3,3"), "XXX/OO./...", "board 'XXX/OO./...' is a finished game: X completed a line"),

@@ -33,10 +33,6 @@ def loaded() -> None:
 
 @cache
 def made(name: str) -> "Playouts":
-    return playouts_of(name)
-
-
-def playouts_of(name: str) -> "Playouts":
     from solver.engine.playouts import Playouts  # only now: collecting tests does without compiled code
 
     return Playouts(parse_game(name))
@@ -72,23 +68,6 @@ def test_shares_are_of_empty_cells_and_add_up_to_1(where: tuple[str, LineState],
     assert sum(shares.values()) == pytest.approx(1)
 
 
-@settings(max_examples=30)
-@given(positions(GAMES), st.integers(0))
-def test_the_same_seed_gives_the_same_shares_whatever_was_played_before(
-    where: tuple[str, LineState], seed: int
-) -> None:
-    name, state = where
-    first = made(name).shares(*sides(state), 200, seed)
-    made(name).shares(0, 0, 50, seed + 1)
-    assert made(name).shares(*sides(state), 200, seed) == first == playouts_of(name).shares(
-        *sides(state), 200, seed
-    )  # fmt: skip
-
-
-def test_other_seeds_give_other_shares() -> None:
-    assert len({tuple(made("10,10,5").shares(0, 0, 100, seed).items()) for seed in range(10)}) > 5
-
-
 @given(positions(["6,6,4", "10,10,5", "4,9,7", "torus4", "cube3"]))
 def test_a_line_is_completed_at_once_and_else_one_is_stopped(where: tuple[str, LineState]) -> None:
     name, state = where
@@ -109,28 +88,17 @@ def test_in_misere_no_line_is_completed_where_that_can_be_helped(where: tuple[st
     assert made(name).best(own, other, 400, 1) in (safe or state.empty)
 
 
-def keeps_the_outcome(where: tuple[str, LineState], playouts: int, seed: int) -> bool:
-    """Tell whether so many playouts find a move that does not change who wins."""
+@pytest.mark.parametrize(("empty", "playouts"), [(6, 20_000), pytest.param(10, 60_000, marks=pytest.mark.slow)])
+@settings(max_examples=30)
+@given(where=positions(["3,3,3", "3,3,3,misere", "4,4,3"]), seed=st.integers(0, 1 << 40))
+def test_playouts_keep_the_outcome_near_the_end(
+    empty: int, playouts: int, where: tuple[str, LineState], seed: int
+) -> None:
     name, state = where
+    assume(len(state.empty) <= empty)
     rules = naive.Game.named(name)
     board = naive.board(rules, state.position.x, state.position.o)
-    cell = made(name).best(*sides(state), playouts, seed)
-    best, found = naive.score(rules, board), -naive.score(rules, naive.claim(board, cell))
-    return ((best > 0) - (best < 0)) == ((found > 0) - (found < 0))
-
-
-@settings(max_examples=30)
-@given(positions(["3,3,3", "3,3,3,misere", "4,4,3"]), st.integers(0, 1 << 40))
-def test_playouts_keep_the_outcome_near_the_end(where: tuple[str, LineState], seed: int) -> None:
-    assume(len(where[1].empty) <= 6)
-    assert keeps_the_outcome(where, 20_000, seed)
-
-
-@pytest.mark.slow
-@given(positions(["3,3,3", "3,3,3,misere", "4,4,3"]), st.integers(0, 1 << 40))
-def test_many_playouts_keep_the_outcome(where: tuple[str, LineState], seed: int) -> None:
-    assume(len(where[1].empty) <= 10)
-    assert keeps_the_outcome(where, 60_000, seed)
+    assert made(name).best(*sides(state), playouts, seed) in naive.keeping(rules, board)
 
 
 def test_a_forced_win_is_favoured() -> None:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import click
+import matches
 import naive
 import pytest
 from hypothesis import given
@@ -47,13 +48,7 @@ def group() -> list[Symmetry]:
     return list(symmetries(GAME))
 
 
-def match_of(cells: list[int]) -> Match[LineState]:
-    """A match in which these cells were claimed, or as many as it took to end it."""
-    match = Match(RULES)
-    for cell in cells:
-        if match.to_move:
-            match.play(match.to_move, cell)
-    return match
+match_of = partial(matches.match_of, "4,4,4")
 
 
 def board_of(match: Match[LineState]) -> str:

@@ -8,23 +8,14 @@ from contextlib import suppress
 from functools import cache
 from itertools import count, product
 from pathlib import Path
+from typing import Any
 
 import naive
 import pytest
 
 from oracle.answers import Analysis
 from oracle.oracle import Oracle
-from play.puzzles import (
-    LEAST_DEPTH,
-    LEAST_EMPTY,
-    NoPuzzle,
-    Puzzle,
-    answer_to,
-    daily_puzzle,
-    hint_of,
-    make_puzzle,
-    stars_of,
-)
+from play.puzzles import NoPuzzle, Puzzle, answer_to, daily_puzzle, hint_of, make_puzzle, stars_of
 from solver.errors import BoardError, GameError, NotSettled
 from solver.games.board import Board
 from solver.games.lines import Game
@@ -72,12 +63,8 @@ def puzzles_of(oracle_of: OracleOf) -> PuzzlesOf:
 
 def scores_of(name: str, board: str) -> dict[str, int]:
     """The minimax score of every move, for the side that makes it."""
-    game, columns, cells = naive.Game.named(name), parse_game(name).columns, board.replace("/", "")
-    return {
-        f"{'abcd'[cell % columns]}{cell // columns + 1}": -naive.score(game, naive.claim(cells, cell))
-        for cell, mark in enumerate(cells)
-        if mark == "."
-    }
+    scores = naive.move_scores(naive.Game.named(name), board.replace("/", ""))
+    return {parse_game(name).cell_name(cell): score for cell, score in scores.items()}
 
 
 def plies_of(score: int, empty: int) -> int:
@@ -93,10 +80,10 @@ def refuted_at_once(name: str, board: str, move: str) -> bool:
 
 
 def played(name: str, board: str, moves: list[str] | tuple[str, ...]) -> str:
-    columns, now = parse_game(name).columns, board.replace("/", "")
+    now = board.replace("/", "")
     for move in moves:
         assert not naive.over(naive.Game.named(name), now)
-        now = naive.claim(now, (int(move[1:]) - 1) * columns + "abcd".index(move[0]))
+        now = naive.claim(now, parse_game(name).cell(move))
     return now
 
 
@@ -129,8 +116,8 @@ def test_plies_depth_and_tempting_moves_are_those_of_minimax(name: str, puzzles_
 @pytest.mark.parametrize("name", SMALL)
 def test_no_puzzle_is_solved_at_a_glance(name: str, puzzles_of: PuzzlesOf) -> None:
     for puzzle in puzzles_of(name):
-        assert puzzle.depth >= LEAST_DEPTH == 3
-        assert puzzle.board.count(".") >= LEAST_EMPTY == 3
+        assert puzzle.depth >= 3
+        assert puzzle.board.count(".") >= 3
         assert puzzle.tempting >= 1
 
 
@@ -196,9 +183,8 @@ def test_any_text_is_a_seed(seed: str, oracle_of: OracleOf) -> None:
 def test_the_seed_of_a_day_is_its_date(oracle_of: OracleOf) -> None:
     day, oracle = datetime.date(2026, 11, 19), oracle_of("4,4,4")
     assert daily_puzzle(oracle, day) == make_puzzle(oracle, "2026-11-19")
-    assert daily_puzzle(oracle, day, outcome="win", stars=3) == make_puzzle(
-        oracle, "2026-11-19", outcome="win", stars=3
-    )
+    kind: dict[str, Any] = {"outcome": "win", "stars": 3}
+    assert daily_puzzle(oracle, day, **kind) == make_puzzle(oracle, "2026-11-19", **kind)
     assert daily_puzzle(oracle, day) != daily_puzzle(oracle, datetime.date(2026, 11, 20))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sessions import COMMAND, HUMANS, THREE, Start, at, killed, piped, printed, refused
+from sessions import COMMAND, HUMANS, THREE, Start, at, killed, moves_in, piped, printed, refused
 
 from play.records.files import load_record
 from play.records.json_form import record_from_json
@@ -29,10 +29,6 @@ def kept(games: Path) -> Record:
     return load_record(str(path))
 
 
-def moves_of(record: Record) -> list[str]:
-    return [record.match.rules.write(move) for move in record.match.moves]
-
-
 def board_of(moves: list[str], columns: int = 4) -> str:
     """Return the marks after some moves, set down one by one."""
     rows = [["."] * columns for _ in range(columns)]
@@ -43,18 +39,16 @@ def board_of(moves: list[str], columns: int = 4) -> str:
 
 def test_a_game_that_was_killed_is_resumed_with_exactly_its_moves(games: Path) -> None:
     killed(MOVES, *LIVE)
-    assert moves_of(kept(games)) == MOVES
-    out = printed("", "resume", "--live")
-    assert at(out, 4) == board_of(MOVES)
-    assert "\nX> " in out
-    assert moves_of(kept(games)) == MOVES
+    assert moves_in(games) == MOVES
+    assert at(printed("", "resume", "--live"), 4) == board_of(MOVES)
+    assert moves_in(games) == MOVES
 
 
 def test_at_every_prompt_all_moves_are_kept_and_resumed(start: Start, games: Path) -> None:
     session = start(*LIVE)
     for count, move in enumerate(MOVES, 1):
         session.type(move)
-        assert moves_of(kept(games)) == MOVES[:count]
+        assert moves_in(games) == MOVES[:count]
         ran = piped("", "resume", "--live")
         assert at(ran.stdout, 4) == board_of(MOVES[:count])
         assert f"\n{'XO'[count % 2]}> " in ran.stdout
@@ -94,9 +88,8 @@ def test_resume_says_which_game_it_continues_by_date_and_file(games: Path) -> No
 def test_a_resumed_game_stays_in_its_file_and_new_begins_another(games: Path) -> None:
     Path("game.txt").write_text('[Game "3,3,3"]\n[X "human"]\n[O "human"]\n[Date "1999-01-01"]\n\n1. a1 *\n')
     piped("b2\nnew\nc3\n", "resume", "game.txt", "--live")
-    again = load_record("game.txt")
-    assert (moves_of(again), again.tags["Date"]) == (["a1", "b2"], "1999-01-01")
-    assert moves_of(kept(games)) == ["c3"]
+    assert (moves_in(Path("game.txt")), load_record("game.txt").tags["Date"]) == (["a1", "b2"], "1999-01-01")
+    assert moves_in(games) == ["c3"]
     assert kept(games).tags["Date"] == time.strftime("%Y-%m-%d")
 
 
@@ -247,7 +240,7 @@ def test_resume_keeps_remarks_and_writes_nothing_before_a_move() -> None:
     assert Path("game.txt").read_text() == text
     piped("b2\n", "resume", "game.txt", "--live")
     again = load_record("game.txt")
-    assert (again.remarks, moves_of(again)) == (("# at the lake", "# with tea"), ["a1", "b2"])
+    assert (again.remarks, moves_in(Path("game.txt"))) == (("# at the lake", "# with tea"), ["a1", "b2"])
     assert "# with tea" in Path("other.txt").read_text()
 
 
@@ -271,7 +264,7 @@ def test_a_game_that_is_resigned_is_kept_as_such_and_undo_opens_it_again(games: 
     assert kept(games).result == "1-0"
     path = next(games.glob("*.txt"))
     piped("undo\nquit\n", "resume", path, "--live")
-    assert (kept(games).match.outcome, moves_of(kept(games))) == (None, ["a1"])
+    assert (kept(games).match.outcome, moves_in(games)) == (None, ["a1"])
     assert not list(games.rglob("*.partial"))
 
 
@@ -284,7 +277,7 @@ def test_two_sessions_of_one_game_lose_no_move(start: Start, games: Path) -> Non
     piped("b2\nc3\n", "resume", path, "--live")
     said = slow.type("a2")
     assert "went on elsewhere meanwhile" in " ".join(said.split())
-    kept_moves = sorted(moves_of(load_record(str(file))) for file in games.iterdir())
+    kept_moves = sorted(map(moves_in, games.iterdir()))
     assert kept_moves == [["a1", "a2"], ["a1", "b2", "c3"]]
 
 
@@ -301,7 +294,7 @@ def test_a_record_stays_a_link_and_keeps_its_mode(home: Path, games: Path) -> No
     piped("b2\n", "resume", "link.txt", "--live")
     assert Path("link.txt").is_symlink()
     assert path.stat().st_mode & 0o777 == 0o600
-    assert moves_of(load_record(str(path))) == ["a1", "b2"]
+    assert moves_in(path) == ["a1", "b2"]
 
 
 def test_a_player_of_ones_own_is_named_again_to_resume(home: Path) -> None:

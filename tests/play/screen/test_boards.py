@@ -8,32 +8,13 @@ from hypothesis import strategies as st
 from play.screen.boards import MARGIN, Fit, Shown, draw_board, fit
 from play.screen.canvas import Area, Canvas, Look
 from solver.games.board import BoardGame
-from solver.games.board_rules import BoardRules
-from solver.games.registry import find_game
+from solver.games.notation import parse_game
 
-NAMES = [
-    "3,3,3",
-    "4,4,4",
-    "3,4,3",
-    "6,7,4",
-    "15,15,5",
-    "19,19,5",
-    "cross",
-    "torus4",
-    "cube3",
-    "fano",
-    "duel",
-    "duel,4,4",
-]
-
-
-def _game(name: str) -> BoardGame[Any]:
-    rules = find_game(name)
-    assert isinstance(rules, BoardRules)
-    return rules.game
-
-
-GAMES = [_game(name) for name in NAMES]
+GAMES: list[BoardGame[Any]] = [
+    parse_game(name)
+    for name in ("3,3,3", "4,4,4", "3,4,3", "6,7,4", "15,15,5", "19,19,5", "cross", "torus4", "cube3", "fano", "duel",
+                 "duel,4,4")
+]  # fmt: skip
 Room = tuple[int, int]
 FEW = settings(max_examples=30)
 games = st.sampled_from(GAMES)
@@ -117,9 +98,7 @@ def test_a_board_with_room_shows_every_cell_and_mark(game: BoardGame[Any], data:
 
 
 @FEW
-@given(
-    st.sampled_from(["X", "O", "R", "G"]), st.sampled_from(["X", "O", "R", "G"]), st.sampled_from([8, 12, 24, 40, 60])
-)
+@given(st.sampled_from("XORG"), st.sampled_from("XORG"), st.sampled_from([8, 12, 24, 40, 60]))
 def test_marks_differ_in_shape_in_every_size(one: str, other: str, rows: int) -> None:
     drawn = []
     for mark in (one, other):

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from screens import ENTER, ESCAPE, Screen, Show
-
-from play.records.files import load_record
+from sessions import moves_in
 
 
 @pytest.fixture
@@ -22,8 +21,7 @@ def say(screen: Screen, line: str) -> Screen:
 @pytest.mark.parametrize("name", ["game.txt", "with blanks.txt"])
 def test_save_writes_the_record(name: str, screen: Screen) -> None:
     say(screen, f"save {name}").until(f"Saved to {name}.")
-    match = load_record(name).match
-    assert [match.rules.write(move) for move in match.moves] == ["b2", "a1"]
+    assert moves_in(Path(name)) == ["b2", "a1"]
 
 
 def test_restart_begins_the_same_match_anew(screen: Screen) -> None:
