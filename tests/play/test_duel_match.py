@@ -170,9 +170,7 @@ def test_a_game_is_replayed_step_by_step_as_json_and_listed(games: Path) -> None
     record = json.loads(piped("", "replay", path, "--json").stdout)
     assert (record["game"], record["moves"], record["captured"]) == ("duel,3,3", ["b2", "a2", "c2"], [0, 1, 1])
     assert (record["state"], record["to_move"], record["tags"]["R"]) == (".../GRR/...", "G", "human")
-    listed = json.loads(piped("", "games", "--json").stdout)
-    assert (listed["game"], listed["players"]) == ("duel,3,3", {"R": "human", "G": "human"})
-    assert (listed["moves"], listed["result"], listed["can_go_on"]) == (3, "*", True)
+    assert json.loads(printed("", "games", "--json"))["players"] == {"R": "human", "G": "human"}
 
 
 def words(score: int, side: str) -> str:

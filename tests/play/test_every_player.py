@@ -177,7 +177,8 @@ def test_the_same_seed_gives_the_same_moves_whatever_was_played_before(
 
 
 CHANCES = [("random", "small"), ("rules", "large"), ("priority", "duel"), ("mcts:2", "duel"), ("mcts:2", "large"),
-           ("oracle:0", "small"), ("oracle:9", "small"), ("oracle:9", "large"), ("search:0", "duel"), ("search:9", "duel")]  # fmt: skip
+           ("oracle:0", "small"), ("oracle:9", "small"), ("oracle:9", "large"), ("search:0", "duel"),
+           ("search:9", "duel")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("who", "kind"), CHANCES)

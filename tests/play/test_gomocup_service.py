@@ -365,17 +365,12 @@ FOUR = ["BOARD", *(f"{x},7,{who}" for who, xs in ((1, range(4)), (2, range(9, 12
 """Four in a row of one's own, and three of the other side."""
 
 
-@pytest.fixture(scope="module")
-def loaded() -> None:
-    """Load the engine's code, which takes the better part of a second."""
+@pytest.fixture
+def brain_of(monkeypatch: pytest.MonkeyPatch, run: Run) -> Callable[..., Brain]:
+    """The brain that the command serves, with the engine that it plays with, in this process."""
     from solver.engine.engine import Engine
 
-    Engine(grid(5, 5, 5), table_bits=12).think(0, 1, nodes=10)
-
-
-@pytest.fixture
-def brain_of(monkeypatch: pytest.MonkeyPatch, loaded: None, run: Run) -> Callable[..., Brain]:
-    """The brain that the command serves, with the engine that it plays with, in this process."""
+    Engine(grid(5, 5, 5), table_bits=12).think(0, 1, nodes=10)  # loads it, which takes the better part of a second
     brains: list[Brain] = []
 
     class Kept:

@@ -208,35 +208,32 @@ def test_an_own_player_is_found_in_the_current_folder_and_gets_rules_and_seed(na
     assert player.choose(state_of("3,3,3", "X......O.")) == 8
 
 
-@pytest.mark.usefixtures("own")
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [("own_missing_for_test:Last", "ModuleNotFoundError: No module named 'own_missing_for_test'"),
-     ("own_player_for_test:First", "AttributeError: module 'own_player_for_test' has no attri..."),
-     ("own_wrong_for_test:Last", "SyntaxError: invalid syntax (own_wrong_for_test.py, line 1)"),
-     ("own_script_for_test:Last", "SystemExit: 3")],
-)  # fmt: skip
-def test_an_own_player_that_cannot_be_loaded_is_refused_with_the_reason(name: str, why: str) -> None:
-    with pytest.raises(OwnCodeError) as refusal:
-        roster_of("3,3,3").player(name, 0)
-    assert str(refusal.value) == f"cannot load {name!r}: {why}"
-    assert refusal.value.exit_code == 2
+LOADED = [
+    ("own_missing_for_test:Last", "ModuleNotFoundError: No module named 'own_missing_for_test'"),
+    ("own_player_for_test:First", "AttributeError: module 'own_player_for_test' has no attri..."),
+    ("own_wrong_for_test:Last", "SyntaxError: invalid syntax (own_wrong_for_test.py, line 1)"),
+    ("own_script_for_test:Last", "SystemExit: 3"),
+]
+MADE = {
+    "broken": "ValueError: no luck", "wordy": "ValueError: no luck", "Late": "ValueError: no luck",
+    "quits": "SystemExit: no luck",
+    **dict.fromkeys(["nothing", "number", "Mute"], "what it returns has no choose(state)"),
+}  # fmt: skip
 
 
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize(
-    ("name", "why"),
-    [("own_player_for_test:broken", "ValueError: no luck"), ("own_player_for_test:wordy", "ValueError: no luck"),
-     ("own_player_for_test:nothing", "what it returns has no choose(state)"),
-     ("own_player_for_test:number", "what it returns has no choose(state)"),
-     ("own_player_for_test:Mute", "what it returns has no choose(state)"),
-     ("own_player_for_test:Late", "ValueError: no luck"), ("own_player_for_test:quits", "SystemExit: no luck")],
+    ("name", "error", "refusal"),
+    [*((name, OwnCodeError, f"cannot load {name!r}: {why}") for name, why in LOADED),
+     *((f"own_player_for_test:{it}", PlayerError, f"no player 'own_player_for_test:{it}': {why}")
+       for it, why in MADE.items())],
 )  # fmt: skip
-def test_an_own_player_that_cannot_be_made_is_refused_with_the_reason(name: str, why: str) -> None:
-    with pytest.raises(PlayerError) as refusal:
+def test_an_own_player_that_cannot_be_loaded_or_made_is_refused_with_the_reason(
+    name: str, error: type[Exception], refusal: str
+) -> None:
+    with pytest.raises(error) as refused:
         roster_of("3,3,3").player(name, 0)
-    assert str(refusal.value) == f"no player {name!r}: {why}"
-    assert refusal.value.exit_code == 2
+    assert (str(refused.value), refused.value.exit_code) == (refusal, 2)  # type: ignore[attr-defined]
 
 
 class Doing:

@@ -121,18 +121,15 @@ def test_a_record_is_exported_to_a_new_file_over_the_same_game_and_through_a_lin
     assert sorted(os.listdir(tmp_path)) == ["a.game", "link.game"]
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        record_of("4,4,4", [0, 4, 8]),
-        record_of("3,3,3,misere", [0, 4, 8]),
-        record_of("3,3,3", [0, 4, 8], first="O"),
-        record_of("3,3,3", [0, 4]),
-        record_of("3,3,3", [0, 4, 7, 8]),
-        read_record('[Game "3,3,3"]\n[Board ".X./..O/..."]\n1. a1 b2\n2. c3 *'),
-    ],
-    ids=["another board", "misere", "O began", "fewer moves", "other moves", "another start"],
-)
+OTHERS = {
+    "another board": record_of("4,4,4", [0, 4, 8]), "misere": record_of("3,3,3,misere", [0, 4, 8]),
+    "O began": record_of("3,3,3", [0, 4, 8], first="O"), "fewer moves": record_of("3,3,3", [0, 4]),
+    "other moves": record_of("3,3,3", [0, 4, 7, 8]),
+    "another start": read_record('[Game "3,3,3"]\n[Board ".X./..O/..."]\n1. a1 b2\n2. c3 *'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_another_game_s_record_is_not_written_over(tmp_path: Path, other: Record) -> None:
     path = tmp_path / "a.game"
     export_record(record_of("3,3,3", [0, 4, 8]), str(path))

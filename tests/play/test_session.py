@@ -152,31 +152,20 @@ def test_two_people_take_back_one_move_at_a_time() -> None:
     assert kept.match.moves == (1,)
 
 
-STEPS = st.one_of(
-    st.integers(0, 10_000),
-    st.integers(0, 10_000),
-    st.sampled_from(["reply", "reply", "undo", "redo", "over", "resign", "forfeit"]),
-)
+MOVES = st.integers(0, 10_000)
+STEPS = st.one_of(MOVES, MOVES, st.sampled_from(["reply", "reply", "undo", "redo", "over", "resign", "forfeit"]))
 
 
-@given(
-    st.sampled_from([THREE, O_FIRST, NIM]),
-    st.sampled_from([(False, False), (False, True), (True, False), (True, True)]),
-    st.lists(STEPS, max_size=30),
-)
+@given(st.sampled_from([THREE, O_FIRST, NIM]), st.tuples(st.booleans(), st.booleans()), st.lists(STEPS, max_size=30))
 def test_what_is_kept_is_always_the_match_as_it_stands(
     rules: Any, machines: tuple[bool, bool], steps: list[int | str]
 ) -> None:
     kept = Kept(rules, *(First(rules) if machine else None for machine in machines))
     session, match = kept.session, kept.match
     named = {
-        "reply": session.reply,
-        "undo": session.undo,
-        "redo": session.redo,
-        "over": session.start_over,
-        "resign": lambda: session.resign("X"),
-        "forfeit": lambda: session.forfeit("O", "too slow"),
-    }
+        "reply": session.reply, "undo": session.undo, "redo": session.redo, "over": session.start_over,
+        "resign": lambda: session.resign("X"), "forfeit": lambda: session.forfeit("O", "too slow"),
+    }  # fmt: skip
     for step in steps:
         version, count = len(match), len(kept.texts)
         legal = rules.legal(match.state)

@@ -1,5 +1,6 @@
 """The score of an evening."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,22 +15,15 @@ def test_one_person_wins_loses_and_draws(winners: list[str | None]) -> None:
     assert str(evening) == f"{winners.count('X')} won, {winners.count('O')} lost, {winners.count(None)} drawn"
 
 
-def test_between_two_people_or_two_machines_sides_win() -> None:
+@pytest.mark.parametrize(
+    ("games", "told"),
+    [([(1, "X", None), (2, None, None), (3, "X", None), (4, "O", None)], "1 O won, 2 X won, 1 drawn"),
+     ([(1, "O", "X"), (1, "X", "X")], "1 won, 0 lost, 0 drawn"),
+     ([(1, "O", None), (2, "O", "O")], "1 won, 0 lost, 0 drawn, 1 O won")],
+    ids=["between two people sides win", "a game that ends again counts as it ended last", "people, then a person"],
+)  # fmt: skip
+def test_games_are_counted(games: list[tuple[int, str | None, str | None]], told: str) -> None:
     evening = Evening()
-    for winner in ("X", None, "X", "O"):
-        evening.count(object(), winner, None)
-    assert str(evening) == "1 O won, 2 X won, 1 drawn"
-
-
-def test_a_game_that_ends_again_counts_as_it_ended_last() -> None:
-    evening, match = Evening(), object()
-    evening.count(match, "O", "X")
-    evening.count(match, "X", "X")
-    assert str(evening) == "1 won, 0 lost, 0 drawn"
-
-
-def test_after_changing_from_people_to_one_person_both_are_told() -> None:
-    evening = Evening()
-    evening.count(object(), "O", None)
-    evening.count(object(), "O", "O")
-    assert str(evening) == "1 won, 0 lost, 0 drawn, 1 O won"
+    for match, winner, person in games:
+        evening.count(match, winner, person)
+    assert str(evening) == told

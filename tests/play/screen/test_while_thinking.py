@@ -1,6 +1,7 @@
 """Keys while a machine thinks, players of one's own that fail or talk, and notices that nobody has asked for."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,16 @@ class Talking(Player):
 
 
 @pytest.fixture
-def waiting(show: Show, store3: Path) -> Screen:
-    """A game in which X has claimed b2, and O thinks."""
+def against(show: Show, store3: Path) -> Callable[[str], Screen]:
+    """A game against some player, in which X claims b2."""
     Path("slow.py").write_text(PLAYERS)
-    screen = show(*THREE, "--o", "slow:Waiting", "--store", store3).until("Your turn.")
-    return screen.press(ENTER).until("O, slow:Waiting, is thinking …")
+    return lambda who: show(*THREE, "--o", who, "--store", store3).until("Your turn.").press(ENTER)
+
+
+@pytest.fixture
+def waiting(against: Callable[[str], Screen]) -> Screen:
+    """A game in which X has claimed b2, and O thinks."""
+    return against("slow:Waiting").until("O, slow:Waiting, is thinking …")
 
 
 def let_move() -> None:
@@ -80,29 +86,26 @@ def test_another_game_begins_though_a_player_is_still_thinking(waiting: Screen) 
     assert waiting.marks() == {}
 
 
-def test_a_player_that_fails_is_named_with_what_helps(show: Show, store3: Path) -> None:
-    Path("slow.py").write_text(PLAYERS)
-    screen = show(*THREE, "--o", "slow:Raising", "--store", store3).until("Your turn.")
-    screen.press(ENTER)
+def test_a_player_that_fails_is_named_with_what_helps(against: Callable[[str], Screen]) -> None:
     told = "Slow:Raising as O: ValueError: boom: u takes your move back, m chooses another opponent."
-    screen.until(told)
+    screen = against("slow:Raising").until(told)
     screen.press(*"a1").until(told)
     screen.press("!").until("O oracle, level 10", "1. X b2 O ", "Your turn.")
 
 
-def test_what_a_player_prints_comes_when_the_screen_is_gone(show: Show, store3: Path) -> None:
-    Path("slow.py").write_text(PLAYERS)
-    screen = show(*THREE, "--o", "slow:Talking", "--store", store3).until("Your turn.")
-    screen.press(ENTER).until("O played c3. Your turn.", without=["I take"])
+def test_what_a_player_prints_comes_when_the_screen_is_gone(against: Callable[[str], Screen]) -> None:
+    screen = against("slow:Talking").until("O played c3. Your turn.", without=["I take"])
     assert screen.press("q").ended() == 0
     assert "I take the last one." in screen.text
 
 
-def test_where_games_cannot_be_kept_that_is_said_at_the_first_move(show: Show, store3: Path, home: Path) -> None:
+def test_where_games_cannot_be_kept_that_is_said_at_the_first_move(
+    against: Callable[[str], Screen], home: Path
+) -> None:
     (home / "state").write_text("")
-    screen = show(*THREE, "--o", "first", "--store", store3).until("Your turn.")
-    screen.press(ENTER)
-    screen.until("Games cannot be kept: Not a directory. Save this one elsewhere: save FILE. O played a1.")
+    screen = against("first").until(
+        "Games cannot be kept: Not a directory. Save this one elsewhere: save FILE. O played a1."
+    )
     screen.press(*"c3").until("O played", without=["Games cannot be kept"])
 
 
