@@ -1,7 +1,7 @@
 """What the tests of playing share: the kept games, and sessions on a terminal."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,18 +19,6 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Start sessions at a prompt in this process, where nobody is shown as thinking however busy the machine is."""
     monkeypatch.setattr("play.terminal.talk.THINKING_AFTER", threading.TIMEOUT_MAX)
     yield from opening(Session)
-
-
-@pytest.fixture
-def abandon(start: Start) -> Callable[..., None]:
-    """Type lines at a prompt and leave it there: only what is kept by then counts, as if the process were killed."""
-
-    def abandoning(lines: list[str], *arguments: object) -> None:
-        session = start(*arguments)
-        for line in lines:
-            session.type(line)
-
-    return abandoning
 
 
 @pytest.fixture

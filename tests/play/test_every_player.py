@@ -1,7 +1,7 @@
 """What holds for every player: legal and reproducible moves, in time, in each kind of game that it takes, no other."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -68,9 +68,11 @@ OTHERS = [(who, kind) for who, kinds in TAKES.items() for kind in GAMES if kind 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a player of one's own, a program, and a trained run."""
+    """A folder with a player of one's own, the shipped games, a program, and a trained run."""
     path = tmp_path_factory.mktemp("players")
     (path / "last_for_test.py").write_text(OWN)
+    (path / "ttt4").mkdir()
+    (path / "ttt4" / "games").symlink_to(Path(__file__).parents[2] / "data" / "games")
     installed(path, "fair")
     run = new_run(str(path / "trained"), "q", grid(3, 3, 3), 1, episodes=20, every=20, until=None,
                   options=Options())  # fmt: skip
@@ -91,19 +93,14 @@ def at_hand(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("play.gomocup.manager.BrainProcess", InProcess)
 
 
-@pytest.fixture(scope="module")
-def roster_of() -> Iterator[Callable[[str], Roster]]:
-    """The players of a kind of game, without a store; their compiled code is there."""
-    made: dict[str, Roster] = {}
+MADE: dict[str, Roster] = {}
 
-    def roster(kind: str) -> Roster:
-        if kind not in made:
-            made[kind] = fresh(kind)
-        return made[kind]
 
-    yield roster
-    for each in made.values():
-        each.close()
+@pytest.fixture(scope="module", autouse=True)
+def closing() -> Iterator[None]:
+    yield
+    while MADE:
+        MADE.popitem()[1].close()
 
 
 @cache
@@ -112,13 +109,15 @@ def rules_of(kind: str) -> Any:
     return find_game(game) if isinstance(game, str) else game
 
 
-def fresh(kind: str) -> Roster:
-    roster = Roster(rules_of(kind), live=True, seconds=60 if kind in UNTIMED else 0.002)
-    for who in ("search:10", "oracle", "oracle:9", "mcts:2"):
-        if kind in TAKES[who]:
-            roster.player(who, 0)
-    roster.ready()
-    return roster
+def roster_of(kind: str) -> Roster:
+    """The players of a kind of game, without a store; their compiled code is there."""
+    if kind not in MADE:
+        roster = MADE[kind] = Roster(rules_of(kind), live=True, seconds=60 if kind in UNTIMED else 0.002)
+        for who in ("search:10", "oracle", "oracle:9", "mcts:2"):
+            if kind in TAKES[who]:
+                roster.player(who, 0)
+        roster.ready()
+    return MADE[kind]
 
 
 def player_of(roster: Roster, who: str, seed: int | str) -> Player:
@@ -148,9 +147,7 @@ def is_legal(kind: str, state: Any, move: int) -> bool:
 
 
 @pytest.mark.parametrize(("who", "kind"), [*CASES, ("mcts:2", "huge")])
-def test_a_player_makes_legal_moves_and_does_not_change_the_state(
-    who: str, kind: str, roster_of: Callable[[str], Roster]
-) -> None:
+def test_a_player_makes_legal_moves_and_does_not_change_the_state(who: str, kind: str) -> None:
     rules, player = rules_of(kind), player_of(roster_of(kind), who, 1)
     for state in states_of(kind, 1):
         before = repr(state)
@@ -160,9 +157,7 @@ def test_a_player_makes_legal_moves_and_does_not_change_the_state(
 
 
 @pytest.mark.parametrize(("who", "kind"), [case for case in CASES if case not in TIMED and case[0] != BRAIN])
-def test_the_same_seed_gives_the_same_moves_whatever_was_played_before(
-    who: str, kind: str, roster_of: Callable[[str], Roster]
-) -> None:
+def test_the_same_seed_gives_the_same_moves_whatever_was_played_before(who: str, kind: str) -> None:
     """As in the arena, which lets a roster forget before each game."""
     states, roster = states_of(kind, 2), roster_of(kind)
 
@@ -176,13 +171,12 @@ def test_the_same_seed_gives_the_same_moves_whatever_was_played_before(
     assert moves() == first
 
 
-CHANCES = [("random", "small"), ("rules", "large"), ("priority", "duel"), ("mcts:2", "duel"), ("mcts:2", "large"),
-           ("oracle:0", "small"), ("oracle:9", "small"), ("oracle:9", "large"), ("search:0", "duel"),
-           ("search:9", "duel")]  # fmt: skip
+CHANCES = [("random", "small"), ("rules", "large"), ("priority", "duel"), ("mcts:2", "duel"), ("oracle:0", "small"),
+           ("oracle:9", "small"), ("oracle:9", "large"), ("search:0", "duel"), ("search:9", "duel")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("who", "kind"), CHANCES)
-def test_other_seeds_give_other_moves(who: str, kind: str, roster_of: Callable[[str], Roster]) -> None:
+def test_other_seeds_give_other_moves(who: str, kind: str) -> None:
     states = [*states_of(kind, 1), *states_of(kind, 2)]
     games = {tuple(player_of(roster_of(kind), who, seed).choose(state) for state in states) for seed in range(12)}
     assert len(games) > 1
@@ -198,7 +192,7 @@ def where_it_is(who: str, kind: str) -> str:
 
 
 @pytest.mark.parametrize(("who", "kind"), OTHERS)
-def test_a_player_refuses_other_games_in_one_line(who: str, kind: str, roster_of: Callable[[str], Roster]) -> None:
+def test_a_player_refuses_other_games_in_one_line(who: str, kind: str) -> None:
     rules = rules_of(kind)
     with pytest.raises(PlayerError) as refusal:
         player_of(roster_of(kind), who, 1)
@@ -213,7 +207,7 @@ def test_a_player_refuses_other_games_in_one_line(who: str, kind: str, roster_of
 
 
 @pytest.mark.parametrize("kind", GAMES)
-def test_a_person_may_play_any_game_and_is_asked_at_the_prompt(kind: str, roster_of: Callable[[str], Roster]) -> None:
+def test_a_person_may_play_any_game_and_is_asked_at_the_prompt(kind: str) -> None:
     require_player_of(rules_of(kind), "human")
     assert roster_of(kind).player("human", 0) is None
 

@@ -166,7 +166,6 @@ def test_a_refusal_of_the_engine_is_an_error() -> None:
         raise GameError("too large for the engine")
 
     assert Brain(make).answers("START 15") == ["ERROR too large for the engine"]
-    assert Brain(make).answers("START 15") == ["ERROR too large for the engine"]
 
 
 def test_a_named_board_is_measured_by_its_cells_and_not_by_its_holes(tmp_path: Path) -> None:

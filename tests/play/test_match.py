@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matches import NIM, match_of, plays, rules_of
 
-from play.match import Event, Match, MatchError, MatchOver, MoveRefused, NothingToUndo, OutOfTurn
+from play.match import Event, Match, MatchError, MatchOver, MoveRefused, NothingToRedo, NothingToUndo, OutOfTurn
 from solver.games.rules import Outcome, set_up
 
 
@@ -168,6 +168,28 @@ def test_the_reason_of_a_forfeit_is_told_in_one_line_without_control_characters(
     match = match_of("3,3,3", [])
     match.forfeit("X", "it failed\r\n\x1b[2J\u2028in test.py")
     assert str(match.outcome) == "O has won: X forfeited: it failed   [2J in test.py"
+
+
+def test_nothing_can_be_taken_back_or_made_again_before_the_first_move_nor_after_starting_over() -> None:
+    match = match_of("3,3,3", [4, 0])
+    match.undo()
+    match.start_over()
+    for fresh in (match, Match(rules_of("3,3,3"))):
+        with pytest.raises(NothingToUndo, match="nothing to undo"):
+            fresh.undo()
+        with pytest.raises(NothingToRedo, match="nothing to redo"):
+            fresh.redo()
+
+
+def test_undo_after_giving_up_takes_back_that_and_no_move() -> None:
+    match = match_of("3,3,3", [4, 0, 8])
+    match.undo()
+    match.resign("X")
+    with pytest.raises(NothingToRedo, match="nothing to redo"):
+        match.redo()
+    assert match.undo() is None
+    assert (match.outcome, match.to_move, match.moves) == (None, "X", (4, 0))
+    assert match.redo() == 8, "what was taken back before can still be made again"
 
 
 @pytest.mark.parametrize("moves", [[0, 3, 1, 4, 2], [0, 1, 2, 4, 3, 5, 7, 6, 8], None])

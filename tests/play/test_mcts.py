@@ -68,6 +68,22 @@ def test_shares_are_of_empty_cells_and_add_up_to_1(where: tuple[str, LineState],
     assert sum(shares.values()) == pytest.approx(1)
 
 
+@settings(max_examples=30)
+@given(positions(GAMES), st.integers(0))
+def test_the_same_seed_gives_the_same_shares_whatever_was_played_before(
+    where: tuple[str, LineState], seed: int
+) -> None:
+    name, state = where
+    first = made(name).shares(*sides(state), 200, seed)
+    made(name).shares(0, 0, 50, seed + 1)
+    fresh = made.__wrapped__(name).shares(*sides(state), 200, seed)
+    assert made(name).shares(*sides(state), 200, seed) == first == fresh
+
+
+def test_other_seeds_give_other_shares() -> None:
+    assert len({tuple(made("10,10,5").shares(0, 0, 100, seed).items()) for seed in range(10)}) > 5
+
+
 @given(positions(["6,6,4", "10,10,5", "4,9,7", "torus4", "cube3"]))
 def test_a_line_is_completed_at_once_and_else_one_is_stopped(where: tuple[str, LineState]) -> None:
     name, state = where

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -94,8 +93,8 @@ def test_a_heap_to_start_from_is_read_by_the_game(games: Path) -> None:
     assert refused(piped("", *NIM, "--board", "0 X"), 2, "'0 X' is a finished game: O took the last")
 
 
-def test_a_game_that_was_abandoned_is_resumed_to_its_end(abandon: Callable[..., None], games: Path) -> None:
-    abandon(["2", "3", "undo", "1"], *HUMANS)
+def test_a_game_that_was_left_is_resumed_to_its_end(games: Path) -> None:
+    piped("2\n3\nundo\n1\n", *HUMANS)
     (path,) = games.iterdir()
     out = printed("1\n3\n", "resume", *NIM)
     assert str(path) in out.splitlines()[0]

@@ -54,7 +54,7 @@ def test_a_process_without_utf8_writes_ascii(store3: Path) -> None:
 OFFER = "There is no store for 3,3,3 yet. Build it now, in a few seconds? [Y/n] "
 
 
-@pytest.mark.parametrize("answer", ["y", "", "n", pytest.param("yes", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("answer", ["y", "", "n", "Ctrl-D", pytest.param("yes", marks=pytest.mark.slow)])
 def test_a_first_start_on_a_terminal_offers_a_store_and_goes_on(
     answer: str, start: Start, home: Path, store3: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,9 +69,11 @@ def test_a_first_start_on_a_terminal_offers_a_store_and_goes_on(
         monkeypatch.setattr("subprocess.run", build)
     session = start(*THREE)
     assert session.prompted() == OFFER
-    said = session.type(answer)
-    assert store.exists() == (answer != "n")
-    assert ("searching live" in said) == (answer == "n")
+    if answer == "Ctrl-D":
+        session.end_input()
+    said = session.prompted() if answer == "Ctrl-D" else session.type(answer)
+    assert store.exists() == (answer not in ("n", "Ctrl-D"))
+    assert ("searching live" in said) == (not store.exists())
     assert at(said) == ".../.../..."
     assert "O plays" in session.type("b2")
     session.type("quit")
@@ -140,13 +142,6 @@ def test_ctrl_c_at_the_offer_of_a_store_ends_with_130(start: Start, home: Path) 
     session.interrupt()
     assert session.ended() == 130
     assert session.written.endswith("Interrupted.\n")
-    assert not (home / "data").exists()
-
-
-def test_the_end_of_input_at_the_offer_of_a_store_means_no(start: Start, home: Path) -> None:
-    session = start(*THREE)
-    session.end_input()
-    assert at(session.prompted()) == ".../.../..."
     assert not (home / "data").exists()
 
 

@@ -36,14 +36,6 @@ def test_a_click_means_the_last_spot_that_holds_it(spots: list[tuple[Area, str]]
 
 
 @FEW
-@given(areas, places, places)
-def test_an_area_holds_its_rows_and_columns(area: Area, row: int, column: int) -> None:
-    assert area.holds(row, column) == (
-        row in range(area.row, area.row + area.rows) and column in range(area.column, area.column + area.columns)
-    )
-
-
-@FEW
 @given(areas)
 def test_what_is_cleared_is_blank_and_cannot_be_clicked(area: Area) -> None:
     canvas = Canvas(20, 30)

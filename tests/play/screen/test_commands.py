@@ -80,6 +80,14 @@ def test_whoever_resigns_has_lost_and_may_take_that_back(screen: Screen) -> None
     assert moves(screen) == 4
 
 
+def test_a_game_that_ends_again_after_an_undo_counts_once(people: Screen) -> None:
+    people.press(*"b2a2a1b1c3").until("· 1 X won", "n new")
+    people.press("u", *"c2", *"c3").until("O played c3")
+    people.press("u", "u")
+    people.press(*"c3").until("· 1 X won", "X has won")
+    people.press("n").until("· 1 X won", "X to move.", without=["1. X"])
+
+
 def test_swap_gives_the_opponent_the_own_side(screen: Screen) -> None:
     screen.press("z").until("X first", "O you", "X played a3")
     assert moves(screen) == 5
