@@ -4,6 +4,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,35 @@ def everything(match: Match[Any]) -> tuple[object, ...]:
     """All that a match shows."""
     return (match.states, match.moves, match.outcome, match.to_move, match.given_up, repr(match), match.events,
             len(match), match.can_redo)  # fmt: skip
+
+
+def naive_outcome(rules: naive.Game, board: str) -> Outcome | None:
+    if not naive.over(rules, board):
+        return None
+    completer = naive.completer(rules, board)
+    return Outcome(naive.winner(rules, board), f"{completer} completed a line" if completer else "the board is full")
+
+
+@given(plays())
+def test_a_match_goes_as_the_rules_say(play: tuple[str, list[int]]) -> None:
+    name, order = play
+    rules, match = naive.Game.named(name), Match(rules_of(name))
+    board = rules.empty
+    for cell in order:
+        if naive.over(rules, board):
+            break
+        outcome = match.play(naive.mover(board), cell)
+        board = naive.claim(board, cell)
+        over = naive.over(rules, board)
+        empty = [c for c, mark in enumerate(board) if mark == "."]
+        assert (match.state.position.x, match.state.position.o) == naive.masks(board)
+        assert outcome == match.outcome == naive_outcome(rules, board)
+        assert match.to_move == (None if over else naive.mover(board))
+        assert match.state.last == cell
+        assert match.state.empty == empty, "also when the game is over"
+        legal = match.rules.legal(match.state)
+        assert legal == ([] if over else empty)
+        assert [c for c in range(rules.cells) if match.rules.refusal(match.state, c) is None] == legal
 
 
 WORDS = st.sampled_from(["undo", "redo", "undo", "redo", "over", "resign", "forfeit"])

@@ -13,6 +13,7 @@ from play.match import Match, MatchError, NothingToRedo, NothingToUndo, OutOfTur
 from play.players.player import Player, PlayerError
 from play.records.text import Record, read_record
 from play.session import Session
+from solver.errors import Ttt4Error
 from solver.games.rules import Outcome, set_up
 
 THREE, O_FIRST = rules_of("3,3,3"), rules_of("3,3,3", "O")
@@ -150,6 +151,27 @@ def test_two_people_take_back_one_move_at_a_time() -> None:
         assert kept.match.moves == moves
     kept.session.redo()
     assert kept.match.moves == (1,)
+
+
+def test_undo_after_giving_up_takes_back_that_and_no_move() -> None:
+    kept = Kept(THREE, None, First(THREE))
+    session, match = kept.session, kept.match
+
+    def give_up_and_undo() -> None:
+        moves = match.moves
+        session.resign("X")
+        assert match.outcome == Outcome("O", "X resigned")
+        session.undo()
+        session.forfeit("O", Ttt4Error("too slow"))
+        assert match.outcome == Outcome("X", "O forfeited: too slow")
+        session.undo()
+        assert (match.outcome, match.moves) == (None, moves)
+
+    give_up_and_undo()
+    session.play("X", 4)
+    give_up_and_undo()
+    session.reply()
+    give_up_and_undo()
 
 
 MOVES = st.integers(0, 10_000)
