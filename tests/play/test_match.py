@@ -197,7 +197,7 @@ def test_a_side_that_resigns_or_forfeits_loses_whosever_turn_it_is(side: str, wi
 def test_the_reason_of_a_forfeit_is_told_in_one_line_without_control_characters() -> None:
     match = match_of("3,3,3", [])
     match.forfeit("X", "it failed\r\n\x1b[2J\u2028in test.py")
-    assert str(match.outcome) == "O has won: X forfeited: it failed   [2J in test.py"
+    assert str(match.outcome) == "O has won: X forfeited: it failed\\r\\n\\x1b[2J\\u2028in test.py"
 
 
 def test_nothing_can_be_taken_back_or_made_again_before_the_first_move_nor_after_starting_over() -> None:
