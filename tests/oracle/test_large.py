@@ -231,7 +231,7 @@ def test_json_has_the_estimates_the_threats_and_the_proof(run: Run, monkeypatch:
 )
 def test_what_the_engine_proves_is_told_as_proved(game: str, verdict: str, kind: str) -> None:
     load_engine()
-    with Oracle(game, live=True, seconds=5) as oracle:
+    with Oracle(game, live=True, seconds=200) as oracle:  # of which a proof takes few
         analysis = oracle.analysis(str(oracle.game.cells))
     assert re.fullmatch(verdict, analysis.verdict)
     assert analysis.settled

@@ -74,7 +74,8 @@ def test_forgetting_changes_no_answer(monkeypatch: pytest.MonkeyPatch, store4: P
             assert_same(search, store, [Position(search.game, *naive.masks(board))])
 
 
-def test_a_board_larger_than_any_store_s_is_solved_where_it_can_be() -> None:
+def test_a_board_larger_than_any_store_s_is_solved_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solver.engine.live._SETTLE_MOST", 1e9)
     search = patient("5,6,3")
     found = search.analysis("30")
     assert (found.exact, found.outcome, found.plies, len(found.mainline)) == (True, "win", 5, 5)
