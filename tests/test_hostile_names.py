@@ -1,9 +1,9 @@
 """Names of files and folders with escape sequences: a terminal gets none of them."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from commands import run_command
 
 from oracle.cli.main import main as query
 from play.cli.main import main as play
@@ -54,7 +54,7 @@ COMMANDS = {
 
 
 @pytest.fixture
-def named(run: Any, tmp_path: Path, store3: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+def named(tmp_path: Path, store3: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """Files of each kind whose names are hostile."""
     paths = {kind: tmp_path / f"{kind}{NAME}" for kind in ("name", "store", "damaged", "link", "run")}
     paths["store"].write_bytes(store3.read_bytes())
@@ -69,13 +69,14 @@ def named(run: Any, tmp_path: Path, store3: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_escape_sequence_of_a_name_is_written(command: str, named: dict[str, Path], run: Any) -> None:
+def test_no_escape_sequence_of_a_name_is_written(command: str, named: dict[str, Path]) -> None:
     program, words = COMMANDS[command]
     if "{run}" in words:
         train = ["train", "--game", "2,2,2", "--episodes", "4", "--every", "2", "--out"]
-        assert run(play, *train, named["run"]).code == 0
-    ran = run(program, *(word.format(**named) for word in words.split()))
-    assert ran.out + ran.err
-    for line in (ran.out + ran.err).split("\n"):
+        assert run_command(play, *train, named["run"]).returncode == 0
+    ran = run_command(program, *(word.format(**named) for word in words.split()), typed="quit\n")
+    said = ran.stdout + ran.stderr
+    assert said
+    for line in said.split("\n"):
         controls = [letter for letter in line if not letter.isprintable()]
         assert controls in ([], ["\r"]), line  # a prompt's own \r
