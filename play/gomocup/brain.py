@@ -41,8 +41,6 @@ class Brain:
         """Think with what `make` makes; play `game`, or five in a row on whatever board is asked for."""
         self.thinking_until: float | None = None
         """When the present thought has to end; None if there is none. Other threads may read it."""
-        self.loading = False
-        """Whether the engine is being made."""
         self.hurried = False
         """Whether moves are in a hurry."""
         self._make, self._named, self._now = make, game, clock
@@ -116,11 +114,7 @@ class Brain:
             self._engine.forget()
         else:
             self._engine = self._made_for = None
-            self.loading = True
-            try:
-                self._engine, self._made_for = self._make(*wanted), wanted
-            finally:
-                self.loading = False
+            self._engine, self._made_for = self._make(*wanted), wanted
         self._stones = Stones(game)
         self._clock.spent = 0.0
 

@@ -26,7 +26,7 @@ from play.gomocup.places import cell_at, read_place, write_place
 from play.gomocup.service import Service
 from play.match import Match
 from solver.games.line_rules import LineRules
-from solver.games.lines import Game, grid
+from solver.games.lines import grid
 
 OURS = str(Path(sys.executable).with_name("pbrain-ttt4"))
 PATIENCE = 60.0
@@ -97,8 +97,9 @@ class Held(FirstEmpty):
 
     def think(self, own: int, other: int, *, seconds: float | None = None, nodes: int = 0, seed: int = 0) -> Thought:
         self.begun()
-        self.free.wait(PATIENCE)
-        raise SystemExit
+        if self.free.wait(PATIENCE):
+            raise SystemExit
+        return super().think(own, other)  # it was waited for
 
 
 def served(brain: Brain, said: bytes, clock: Clock = lambda: 0.0) -> list[str]:
@@ -163,10 +164,11 @@ def test_our_brain_plays_a_whole_match_under_our_own_manager() -> None:
         player.close()
 
 
-@pytest.mark.parametrize("how", ["END\n", "end\r\n", None])
+@pytest.mark.parametrize("how", [["END\n"], ["end\r\n"], ["END", None], ["TURN 1,1\n" * 30_000, "END\n"]],
+                         ids=["END", "end", "unended", "behind"])  # fmt: skip
 @pytest.mark.parametrize("asked", ["BEGIN", "TURN 7,7", "BOARD\r\n1,1,1\r\nDONE", "SWAP2BOARD\r\nDONE"])
-def test_it_ends_at_once_in_the_middle_of_a_thought(how: str | None, asked: str) -> None:
-    held = Held(lambda: manager.send(how))
+def test_it_ends_at_once_in_the_middle_of_a_thought(how: list[str | None], asked: str) -> None:
+    held = Held(lambda: [manager.send(lines) for lines in how])
     manager = Piped(brain_with(held))
     manager.send(f"INFO timeout_turn 60000\r\nSTART 15\r\n{asked}\r\n")
     assert manager.ended() == "OK\n"
@@ -185,20 +187,13 @@ def test_a_thought_that_takes_longer_than_it_promised_is_not_waited_for_long() -
     held.free.set()
 
 
-def test_end_is_heard_behind_more_lines_than_may_wait() -> None:
-    held = Held()
-    said = "START 15\nINFO timeout_turn 60000\nBEGIN\n" + "TURN 1,1\n" * 30_000 + "END\n"
-    answers = served(brain_with(held), said.encode())
-    assert answers == ["OK", "ERROR too many commands during a thought: some are lost"]
-    held.free.set()
-
-
 class Hurrying(Brain):
     """A brain that can be waited for to be in a hurry."""
 
-    def __init__(self, thinker: FirstEmpty) -> None:
+    def __init__(self, make: Callable[[Event], FirstEmpty]) -> None:
+        """Make an engine that may wait until the brain is told to hurry."""
         self.told = Event()
-        super().__init__(lambda game, bits: thinker if self.told.wait(PATIENCE) else FirstEmpty(), clock=lambda: 0.0)
+        super().__init__(lambda game, bits: make(self.told), clock=lambda: 0.0)
 
     @property
     def hurried(self) -> bool:
@@ -215,28 +210,64 @@ def test_what_was_asked_before_the_end_is_answered_in_a_hurry(end: str) -> None:
     """Also while the engine is being made."""
     thinker = FirstEmpty()
     said = f"START 15\nINFO timeout_turn 60000\nBEGIN\nTURN 5,5\nABOUT\n{end}"
-    answers = served(Hurrying(thinker), said.encode())
+    answers = served(Hurrying(lambda told: thinker if told.wait(PATIENCE) else FirstEmpty()), said.encode())
     assert (answers[:3], len(answers), thinker.seconds) == (["OK", "0,0", "1,0"], 4, [HURRY, HURRY])
 
 
-def test_after_the_end_of_the_input_an_engine_that_is_being_made_is_waited_for() -> None:
-    seconds, late = count(0.0, 0.1), Event()
+class Finishing(FirstEmpty):
+    """An engine whose thought lasts until something has happened."""
+
+    def __init__(self, happened: Event) -> None:
+        super().__init__()
+        self.happened = happened
+
+    def think(self, own: int, other: int, *, seconds: float | None = None, nodes: int = 0, seed: int = 0) -> Thought:
+        assert self.happened.wait(PATIENCE)
+        return super().think(own, other, seconds=seconds)
+
+
+@pytest.mark.parametrize("last", ["TURN 5,5\n", "TURN 5,5"])
+def test_all_that_waits_at_the_end_of_the_input_is_answered_however_late_it_is(last: str) -> None:
+    """Also the last line that nothing ends, and a thought that has begun."""
+    said = "START 15\nINFO timeout_turn 60000\nBEGIN\n" + "TURN 99,99\n" * 2_000 + last
+    hour = count(0.0, 3600.0)
+    answers = served(Hurrying(Finishing), said.encode(), lambda: next(hour))
+    assert answers == ["OK", "0,0", *["ERROR no cell '99,99' on this board"] * 2_000, "1,0"]
+
+
+def test_more_lines_than_may_wait_during_a_thought_are_answered_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("play.gomocup.service.MOST_WAITING", 3)
+    came, full = count(1), Event()
 
     def clock() -> float:
-        now = 3.0 if late.is_set() else next(seconds)
-        if now >= 3:
-            late.set()
-        return now
+        if next(came) == 2 + 3 + 1:  # those that the brain has taken, those that wait, and one more
+            full.set()
+        return 0.0
 
-    def make(game: Game, bits: int) -> FirstEmpty:
-        assert late.wait(PATIENCE)
-        return FirstEmpty()
-
-    assert served(Brain(make, clock=lambda: 0.0), b"START 15\nBEGIN\n", clock) == ["OK", "0,0"]
+    said = b"START 15\nBEGIN\n" + b"FOO\n" * 99
+    assert served(brain_with(Finishing(full)), said, clock) == ["OK", "0,0", *["UNKNOWN command 'FOO'"] * 99]
 
 
-def test_a_last_line_without_an_end_is_a_line() -> None:
-    assert served(brain_with(FirstEmpty()), b"START 5\nBEGIN") == ["OK", "0,0"]
+def test_pipes_that_do_not_block_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    (hears, said), (answers, says) = os.pipe(), os.pipe()
+    os.set_blocking(hears, False)
+    os.set_blocking(says, False)
+    read = bytearray()
+
+    def wait(readable: list[int], writable: list[int], _: list[int]) -> None:
+        if writable:
+            read.extend(os.read(answers, 1 << 20))
+        else:
+            os.write(said, b"FOO\n" * 5_000)  # whose answers do not fit into a pipe
+            os.close(said)
+
+    monkeypatch.setattr("play.gomocup.service.select", wait)
+    with pytest.raises(SystemExit):
+        Service(brain_with(FirstEmpty()), hears, says, leave=sys.exit).run()
+    os.close(says)
+    with os.fdopen(answers, "rb") as rest:
+        assert (read + rest.read()).count(b"UNKNOWN command 'FOO'\n") == 5_000
+    os.close(hears)
 
 
 def test_nothing_but_the_answers_is_written_however_much_is_asked() -> None:
@@ -399,6 +430,13 @@ def test_the_command_serves_the_engine(brain_of: Callable[..., Brain]) -> None:
 def test_the_smallest_board_is_played(brain_of: Callable[..., Brain]) -> None:
     brain = brain_of("--game", "1,1,1")
     assert (brain.answers("START 1"), brain.answers("BEGIN")[-1]) == (["OK"], "0,0")
+
+
+@pytest.mark.slow
+def test_as_many_answers_come_out_as_lines_went_in() -> None:
+    said = b"START 15\n" + b"TURN 99,99\nFOO\nABOUT\n" * 20_000
+    ran = subprocess.run([OURS], input=said, capture_output=True, check=True)
+    assert (len(ran.stdout.splitlines()), ran.stderr) == (60_001, b"")
 
 
 @pytest.mark.slow
