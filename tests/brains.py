@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 BEHAVIOURS = (
-    "fair", "cr", "talks", "suggests", "repeats", "no-restart", "refuses", "no-start", "silent", "outside",
-    "taken", "errs", "babbles", "floods", "endless", "dies", "deaf", "forks", "stays",
+    "fair", "strict", "cr", "talks", "suggests", "repeats", "no-restart", "refuses", "no-start", "silent",
+    "outside", "taken", "errs", "babbles", "floods", "endless", "dies", "deaf", "forks", "stays",
 )  # fmt: skip
 
 
@@ -88,13 +88,19 @@ class Plays:
         self.own: set[tuple[int, int]] = set()
         self.other: set[tuple[int, int]] = set()
         self.in_board = False
+        self.heard: set[str] = set()
+        self.offended = False
 
     def hear(self, line: str) -> None:
         if self.log:
             self.log.write(f"{line}\n")
             self.log.flush()
         word, _, rest = line.partition(" ")
-        if self.in_board and word != "DONE":
+        self.offended = self.offended or line in self.heard
+        self.heard.add(line)
+        if self.behaviour == "strict" and self.offended:  # for good, so that nobody overlooks it
+            self.say(f"UNKNOWN command {line}: something was said twice")
+        elif self.in_board and word != "DONE":
             x, y, who = map(int, line.split(","))
             (self.own if who == 1 else self.other).add((x, y))
         else:
@@ -141,6 +147,7 @@ class Plays:
         elif word == "RECTSTART":
             self.width, self.height = place(rest)
         self.own, self.other = set(), set()
+        self.heard = {line for line in self.heard if "START " in line or line.startswith("INFO ")}
         self.say("OK")
 
     def move(self) -> None:

@@ -1,7 +1,8 @@
 """How a program that speaks the protocol chooses a move: a player, to whom we are the manager.
 
-It is told a position by TURN where that continues what it knows, else by BOARD, which says everything. It has a time
-for each move and a second's grace. What it names is checked by whoever asked for the move, as with every player.
+It is told its limits once, and a position by TURN where that continues what it knows, else by BOARD, which says
+everything. It has a time for each move and a second's grace. What it names is checked by whoever asked for the move, as
+with every player.
 """
 
 import os
@@ -81,6 +82,8 @@ class GomocupPlayer:
         self._process: BrainProcess | None = None
         self._known = 0, 0
         """The program's cells and the other side's, as far as it was told."""
+        self._limited = False
+        """Whether the program was told its limits, which never change."""
         self.remarks: list[str] = []
         """What it remarked on its last move: its lines of MESSAGE and DEBUG."""
 
@@ -89,7 +92,7 @@ class GomocupPlayer:
         if self._process:
             return
         rows, columns = self._game.rows, self._game.columns
-        self._process, self._known = BrainProcess(self._command), (0, 0)
+        self._process, self._known, self._limited = BrainProcess(self._command), (0, 0), False
         try:
             self._require_ok(f"START {rows}" if rows == columns else f"RECTSTART {columns},{rows}")
         except BaseException:
@@ -127,9 +130,9 @@ class GomocupPlayer:
         self.start()
         if not self._continues(own, other):
             self._begin_anew()
-        told = f"{self._limits()}\n{self._question(own, other)}"
-        self.remarks = []
-        for line in self._ask(told, self._seconds + GRACE):
+        told = [] if self._limited else [self._limits()]
+        self._limited, self.remarks = True, []
+        for line in self._ask("\n".join([*told, self._question(own, other)]), self._seconds + GRACE):
             word, _, rest = line.partition(" ")
             if word.upper() == "SUGGEST" and read_place(rest):
                 return self._imposed(rest)

@@ -20,6 +20,8 @@ from play.arena import Roster, find_game, meet
 from play.cli.main import main
 from play.gomocup.manager import GomocupPlayer, read_guest
 from play.gomocup.process import BrainProcess
+from play.gomocup.swap import openings
+from play.match import Match
 from play.players.player import PlayerError, may_resume, read_player
 from play.server.desk import Desk
 from solver.games.line_rules import LineRules, LineState
@@ -80,13 +82,29 @@ def test_a_program_is_told(
     assert told(tmp_path / "log") == expected.split("|")
 
 
-def test_before_every_move_a_program_is_told_its_time(tmp_path: Path) -> None:
-    player = player_of("fair", tmp_path / "log", seconds=1.25)
-    player.choose(after(FIVE))
+@pytest.mark.parametrize(("behaviour", "starts"), [("fair", 1), ("no-restart", 2)])
+def test_a_program_is_told_its_limits_once_after_each_start(behaviour: str, starts: int, tmp_path: Path) -> None:
+    player = player_of(behaviour, tmp_path / "log", seconds=1.25)
+    for moves in ((), (0, 16), (5, 6)):
+        player.choose(after(FIVE, *moves))
     player.close()
-    infos = [line for line in (tmp_path / "log").read_text().splitlines() if line.startswith("INFO")]
-    assert infos[:3] == ["INFO timeout_turn 1250", "INFO timeout_match 0", "INFO time_left 2147483647"]
-    assert "INFO rule 0" in infos
+    limits = ["timeout_turn 1250", "timeout_match 0", "time_left 2147483647", "max_memory 0", "game_type 1", "rule 0"]
+    said = (tmp_path / "log").read_text()
+    assert said.count("\n".join(["START 15", *(f"INFO {limit}" for limit in limits)])) == starts
+    assert said.count("INFO") == starts * len(limits)
+
+
+def test_a_strict_program_plays_whole_games_of_either_colour_after_each_opening_of_swap2() -> None:
+    players = [player_of("strict") for _ in range(2)]
+    for number, opening in enumerate(openings(FIVE.game)):
+        match = Match(FIVE)
+        for cell in opening:
+            match.play(match.to_move or "", cell)
+        while side := match.to_move:
+            match.play(side, players[("XO".index(side) + number) % 2].choose(match.state))
+        assert match.outcome
+    for player in players:
+        player.close()
 
 
 @given(st.lists(st.lists(st.integers(0, 53), max_size=9, unique=True), min_size=1, max_size=4), st.booleans())
@@ -232,7 +250,7 @@ def named(behaviour: str, prefix: str = "gomocup:") -> str:
 
 @pytest.mark.usefixtures("processes")
 def test_two_programs_play_whole_games_in_the_arena(run: Run, tmp_path: Path) -> None:
-    names = (f"gomocup:{installed(tmp_path, each)}" for each in ("fair", "suggests"))
+    names = (f"gomocup:{installed(tmp_path, each)}" for each in ("strict", "suggests"))
     met = arena(run, "--game", "9,9,5", "--x", next(names), "--o", next(names), "--games", 2, "--swap")
     assert [player["forfeits"] for player in met["players"]] == [[], []]
     assert (met["players"][0]["games"], met["plies"]["min"] >= 9) == (2, True)
