@@ -29,6 +29,9 @@ RATE = 50.0
 BURST = 500.0
 """Units that an address may ask for at once."""
 
+THIS_MACHINE = "127.0.0.1"
+"""The address that all addresses of this machine are charged to."""
+
 _MOST_ADDRESSES = 20_000
 
 
@@ -77,18 +80,20 @@ def charge(allowance: Allowance, address: str, cost: float) -> None:
 
 
 def address_of(scope: dict[str, object]) -> str:
-    """Return the address that a request is charged to: of IPv6, the network of 64 bits that one user may have."""
+    """Return the address that a request is charged to: of IPv6, the network of 56 bits that one user may have."""
     client = scope.get("client")
     host = str(client[0]) if isinstance(client, tuple | list) else ""
-    if ":" not in host or host == "::1":
+    if is_loopback(host):
+        return THIS_MACHINE if host else ""
+    if ":" not in host:
         return host
     try:
         address = ipaddress.IPv6Address(host)
     except ValueError:
         return host
     if address.ipv4_mapped:  # a server that listens on :: gets these for whoever comes by IPv4
-        return str(address.ipv4_mapped)
-    return str(ipaddress.IPv6Network((int(address), 64), strict=False).network_address)
+        return address_of({"client": (str(address.ipv4_mapped), 0)})
+    return str(ipaddress.IPv6Network((int(address), 56), strict=False).network_address)
 
 
 def is_loopback(address: str) -> bool:
