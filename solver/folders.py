@@ -64,7 +64,7 @@ def games_folder() -> str | None:
 def matches_path() -> str | None:
     """Return the file for the server's games; None if the user has no folder for it."""
     folder = _user_folder("XDG_STATE_HOME", ".local/state")
-    return folder and os.path.join(folder, "matches.lmdb")
+    return folder and os.path.join(folder, "matches.sqlite")
 
 
 def definition_folders() -> list[str]:

@@ -19,6 +19,7 @@ from web import Answer, Client, Event, read_answer, request_of
 from oracle.oracle import SearchingLive
 from play.server.app import App
 from play.server.desk import Desk
+from play.server.retention import MOST_OF_ONE
 from play.server.serving import listen, server_of
 from play.server.worker import _unpacked, answer_of
 
@@ -87,12 +88,14 @@ class InProcess(Client):
     """
 
     def __init__(
-        self, state: Path, *, limit: float | None = None, hosts: tuple[str, ...] = (), **settings: Any
-    ) -> None:
+        self, state: Path, *,
+        limit: float | None = None, hosts: tuple[str, ...] = (), most_of_one: int = MOST_OF_ONE, **settings: Any,
+    ) -> None:  # fmt: skip
         """Keep games below `state`; `settings` are those of the desk."""
-        self.file = state / "ttt4" / "matches.lmdb"
+        self.file = state / "ttt4" / "matches.sqlite"
         self.limit = limit
         self.hosts = hosts
+        self.most_of_one = most_of_one
         self.settings = settings
         self.said_so_far = io.StringIO()
         self.loop = uvloop.new_event_loop()
@@ -130,7 +133,10 @@ class InProcess(Client):
         return self._port
 
     def start(self) -> None:
-        self.app = App(Desk(**self.settings), str(self.file), limit=self.limit, hosts=self.hosts)
+        desk = Desk(**self.settings)
+        with redirect_stderr(self.said_so_far):
+            self.app = App(desk, str(self.file), limit=self.limit, hosts=self.hosts, most_of_one=self.most_of_one)
+        self.app.log.file._connection.execute("PRAGMA synchronous = OFF")  # no test cuts the power
         self.searching = asyncio.Event()
         self.searching.set()
         store, live, seconds = self.app.desk.settings

@@ -23,6 +23,7 @@ from solver.games.rules import Rules, set_up
 _MODULES = {
     "serve": "serve", "resume": "recorded", "review": "recorded", "replay": "recorded", "games": "recorded",
     "arena": "arena", "engine": "engine", "puzzle": "puzzle", "grade": "lab", "train": "lab", "curve": "lab",
+    "matches": "matches",
 }  # fmt: skip
 """The modules of the subcommands, which have their names."""
 

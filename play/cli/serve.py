@@ -9,6 +9,7 @@ import click
 
 from oracle.cli.options import live_option, time_option
 from play.cli.options import RulesType
+from play.server.retention import MOST_MATCHES, MOST_OF_ONE
 from solver.cli.console import command_errors, store_option
 from solver.errors import Ttt4Error
 from solver.folders import find_store, matches_path
@@ -36,6 +37,14 @@ def _limit_given(context: click.Context, parameter: click.Parameter, value: floa
     "--limit", type=click.FloatRange(1), metavar="UNITS", callback=_limit_given,
     help="Units of work a second for every address, this machine included.  [default: 50, this machine unlimited]",
 )  # fmt: skip
+@click.option(
+    "--matches",
+    "most_of_one",
+    type=click.IntRange(1, MOST_MATCHES),
+    default=MOST_OF_ONE,
+    show_default=True,
+    help="The most kept matches begun by one address, this machine included.",
+)
 @click.option("--game", "own", type=RulesType(), multiple=True, metavar="MODULE:NAME", help="Serve a game of your own.")
 @click.option("--run", "runs", multiple=True, metavar="FOLDER", help="Let people play a trained run; repeatable.")
 @store_option
@@ -43,8 +52,8 @@ def _limit_given(context: click.Context, parameter: click.Parameter, value: floa
 @time_option
 @command_errors
 def serve(
-    host: str, port: int, opening: bool, hosts: tuple[str, ...], limit: float | None, own: tuple[Rules[Any], ...],
-    runs: tuple[str, ...], store: str | None, live: bool, seconds: float,
+    host: str, port: int, opening: bool, hosts: tuple[str, ...], limit: float | None, most_of_one: int,
+    own: tuple[Rules[Any], ...], runs: tuple[str, ...], store: str | None, live: bool, seconds: float,
 ) -> None:  # fmt: skip
     """Serve a web page to play, explore and solve puzzles, and an HTTP API, until Ctrl-C.
 
@@ -61,7 +70,8 @@ def serve(
     from play.server.serving import listen, run
 
     listening, address = listen(host, port)
-    app = App(Desk(store, live=live, seconds=seconds, own=own, runs=runs), path, limit=limit, hosts=(host, *hosts))
+    desk = Desk(store, live=live, seconds=seconds, own=own, runs=runs)
+    app = App(desk, path, limit=limit, hosts=(host, *hosts), most_of_one=most_of_one)
     run(app, listening, ready=lambda: _announce(address, store, live), open_at=address if opening else None)
 
 

@@ -20,7 +20,7 @@ from play.server.matches import Matches, has_searcher
 from play.server.operations import Reply, Request
 from play.server.problems import Headers, Problem
 from play.server.requests import LONGEST_SEED, Batch, Begin, MoveStep, Step, Undo, decoded, read_body
-from play.server.seats import seat_of
+from play.server.seats import seat_of, token_of
 from play.server.worker import Worker
 from solver.errors import GameError
 from solver.games.board import DEFAULT_GAME
@@ -97,7 +97,7 @@ class Api:
         """Begin a match."""
         asked = decoded(await read_body(request.scope, request.receive), Begin)
         charge(self.allowance, request.address, BEGIN)
-        live = await self.matches.begin(asked.game, asked.players, asked.board)
+        live = await self.matches.begin(asked.game, asked.players, asked.board, request.address)
         return self._seated(live, sorted(live.people, key=list(live.rules.sides).index))
 
     async def match(self, request: Request) -> Reply:
@@ -150,7 +150,7 @@ class Api:
         side = self._seat(live, request)
         charge(self.allowance, request.address, BEGIN)
         await read_body(request.scope, request.receive)
-        begun, seat = await self.matches.rematch(live, side)
+        begun, seat = await self.matches.rematch(live, side, request.address)
         return self._seated(begun, [seat])
 
     async def review(self, request: Request) -> Reply:
@@ -182,11 +182,11 @@ class Api:
         return live, side, asked
 
     def _seat(self, live: LiveMatch, request: Request) -> str:
-        return seat_of(self.matches.log.secret, live.ident, live.people, request.header(b"authorization"))
+        return seat_of(live.key, live.ident, live.people, request.header(b"authorization"))
 
     def _seated(self, live: LiveMatch, sides: Sequence[str]) -> Reply:
         """Return a match with the tokens of some of its seats, and where it can be found."""
-        tokens = {side: self.matches.token(live, side) for side in sides}
+        tokens = {side: token_of(live.key, live.ident, side) for side in sides}
         here = f"/api/matches/{live.name}"
         links = {"match": here, "events": f"{here}/events", "watch": f"/match/{live.name}"}
         seats = {side: f"/match/{live.name}#{side}.{token}" for side, token in tokens.items()}

@@ -14,12 +14,14 @@ from play.server.api import Api
 from play.server.desk import Desk
 from play.server.documented import OPERATIONS, TABLE
 from play.server.log import Log
+from play.server.log_check import damage_lines
 from play.server.matches import Matches
 from play.server.openapi import document
 from play.server.operations import Operation, Request
 from play.server.pages import Pages, as_file, send_file
 from play.server.problems import ANYONE, Problem, as_problem, error_reply, json_messages
 from play.server.requests import words_of
+from play.server.retention import MOST_OF_ONE
 from play.server.worker import Worker
 from solver.errors import Ttt4Error
 
@@ -36,17 +38,25 @@ _PREFLIGHT = [
 class App:
     """The ASGI application."""
 
-    def __init__(self, desk: Desk, log_path: str, *, limit: float | None = None, hosts: Collection[str] = ()) -> None:
-        """Serve a desk's games, keep matches in a log, and answer to `hosts` besides addresses and localhost."""
+    def __init__(
+        self, desk: Desk, log_path: str, *,
+        limit: float | None = None, hosts: Collection[str] = (), most_of_one: int = MOST_OF_ONE,
+    ) -> None:  # fmt: skip
+        """Serve a desk's games, keep matches in a log, and answer to `hosts` besides addresses and localhost.
+
+        An address gets `limit` units of work a second, and may have begun `most_of_one` matches that are kept.
+        """
         self.desk = desk
         self.worker = Worker(*desk.settings)
         allowance = Allowance(limit)
         self.api = Api(desk, self.worker, allowance)
-        self.log = Log(log_path)
+        self.log = Log(log_path, most_of_one=most_of_one)
+        for line in damage_lines(self.log.check(), log_path):
+            print(f"Error: {line}", file=sys.stderr)
         self._hosts = {"localhost", *(host.lower() for host in hosts)}
         self._good_hosts: set[bytes] = set()
         self._pages = Pages()
-        self._openapi = as_file(document(OPERATIONS, allowance), "application/json", ANYONE)
+        self._openapi = as_file(document(OPERATIONS, allowance, most_of_one), "application/json", ANYONE)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request, or the server's start and end."""

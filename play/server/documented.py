@@ -70,31 +70,32 @@ OPERATIONS = (
         problems=(503,),
     ),
     Operation(
-        "GET", "/api/matches/{id}", Api.match, "A match as it stands.", {200: Match}, problems=(404,), everywhere=True,
+        "GET", "/api/matches/{id}", Api.match, "A match as it stands.",
+        {200: Match}, problems=(404, 410, 503), everywhere=True,
     ),
     Operation(
         "POST", "/api/matches/{id}/moves", Api.move,
         "Make a move. A request that was answered before gets the same answer again, and makes no second move.",
-        {200: StepTaken}, body=MoveStep, example={**_STEP, "move": "b3"}, problems=(401, 404, 409, 503), seat=True,
+        {200: StepTaken}, body=MoveStep, example={**_STEP, "move": "b3"}, problems=(401, 404, 409, 410, 503), seat=True,
     ),
     Operation(
         "POST", "/api/matches/{id}/undo", Api.undo,
         "Take back one's last move, and what followed it: at once where one plays machines; else 202 says that the "
         "other player was asked, who sends `agree`, true or false.",
-        {200: StepTaken, 202: Match}, body=Undo, example=_STEP, problems=(401, 404, 409, 503), seat=True,
+        {200: StepTaken, 202: Match}, body=Undo, example=_STEP, problems=(401, 404, 409, 410, 503), seat=True,
     ),
     Operation(
         "POST", "/api/matches/{id}/resign", Api.resign, "Give up.",
-        {200: StepTaken}, body=Step, example=_STEP, problems=(401, 404, 409, 503), seat=True,
+        {200: StepTaken}, body=Step, example=_STEP, problems=(401, 404, 409, 410, 503), seat=True,
     ),
     Operation(
         "POST", "/api/matches/{id}/rematch", Api.rematch,
         "Begin the same game again with other sides, after its end: both players get to the same match.",
-        {201: Seated}, problems=(401, 404, 409, 503), seat=True,
+        {201: Seated}, problems=(401, 404, 409, 410, 503), seat=True,
     ),
     Operation(
         "GET", "/api/matches/{id}/review", Api.review,
-        "Every move of a match graded, and the one that decided it.", {200: Review}, problems=(404, 409, 503),
+        "Every move of a match graded, and the one that decided it.", {200: Review}, problems=(404, 409, 410, 503),
         everywhere=True,
     ),
     Operation(
@@ -102,7 +103,7 @@ OPERATIONS = (
         "Server-sent events: `match` (the whole match), `step` (an event, and where the match stands after it), "
         "`notice` (an offer to take back, or the match that follows) and, when nothing happens, `beat`. The header "
         "Last-Event-ID, or after=VERSION, resumes after that version.",
-        {200: str}, problems=(404, 503), everywhere=True,
+        {200: str}, problems=(404, 410, 503), everywhere=True,
         query={"after": Parameter("The version after which to go on.", schema={"type": "integer", "minimum": 0})},
     ),
     Operation(
@@ -116,19 +117,19 @@ OPERATIONS = (
     Operation(
         "GET", "/game/state/{id}", duel_rest.game_state,
         "A game of the duel as it stands. A `timestamp` is in milliseconds since 1970, a whole second.",
-        {200: GameState}, problems=(404,), everywhere=True,
+        {200: GameState}, problems=(404, 410, 503), everywhere=True,
     ),
     Operation(
         "POST", "/game/move", duel_rest.make_move,
         "Make a move of R or G. Rows and columns count from 0. With a `version` the move is refused if the game has "
         "gone on, and with an `id` of yours a request that was answered before gets the same answer again.",
-        {200: GameState}, body=PlaceTile, problems=(404, 409, 503),
+        {200: GameState}, body=PlaceTile, problems=(404, 409, 410, 503),
         example={"gameId": "0123456789abcdef", "player": "R", "row": 1, "col": 1, "version": 0},
     ),
     Operation(
         "POST", "/ai/move", duel_rest.machine_move,
         "Let the machine make its move, and say where. It moves only when it is asked, and once however often it is.",
-        {200: Square}, body=AskMachine, example={"gameId": "0123456789abcdef"}, problems=(404, 409, 503),
+        {200: Square}, body=AskMachine, example={"gameId": "0123456789abcdef"}, problems=(404, 409, 410, 503),
     ),
 )  # fmt: skip
 TABLE = Table(OPERATIONS)

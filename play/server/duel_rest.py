@@ -28,7 +28,8 @@ async def start_game(api: Api, request: Request) -> Reply:
     asked = decoded(await read_body(request.scope, request.receive), StartGame)
     charge(api.allowance, request.address, BEGIN)
     players = {"G": asked.machine} if isinstance(asked, StartPvAI) else {}
-    live = await api.matches.begin(f"{NAME},{asked.rows},{asked.columns}", players, None, "PvAI" if players else "PvP")
+    game, mode = f"{NAME},{asked.rows},{asked.columns}", "PvAI" if players else "PvP"
+    live = await api.matches.begin(game, players, None, request.address, mode)
     return _reply(_state_of(live, live.match), 201, location=f"/game/state/{live.name}")
 
 

@@ -28,6 +28,8 @@ class LiveMatch:
         self.ident = ident
         self.rules = rules
         self.first: dict[str, Any] = json.loads(entries[0])
+        self.key = bytes.fromhex(self.first["key"])
+        self.entry_bytes = sum(map(len, entries[:1]))
         self.players: dict[str, str] = self.first["players"]
         self.people = {side for side, name in self.players.items() if read_player(name).kind == "human"}
         self.mode: str | None = self.first.get("mode")
@@ -104,6 +106,7 @@ class LiveMatch:
 
     def publish(self, entries: Sequence[bytes]) -> None:
         """Let events happen that the log has, and tell everybody."""
+        self.entry_bytes += sum(map(len, entries))
         for entry in map(json.loads, entries):
             self.match.add(event_from(self.rules, entry))
             self.undo_asked_by = None

@@ -19,9 +19,11 @@ from play.match import TOOK_BACK
 from play.players.player import PlayerError, read_player, require_player_of
 from play.server.desk import Desk
 from play.server.live import LiveMatch
-from play.server.log import ID_BYTES, MOST_MATCHES, Log
+from play.server.log import Crowded, Log
+from play.server.log_rows import ID_BYTES, MatchDamaged
 from play.server.problems import Problem, as_problem
-from play.server.seats import rematch_of, token_of
+from play.server.retention import MOST_MATCHES
+from play.server.seats import KEY_BYTES, rematch_of
 from play.server.worker import Worker
 from play.session import Session
 from solver.advice import with_advice
@@ -31,17 +33,14 @@ from solver.games.rules import Rules, set_up
 MOST_EVENTS = 2_500
 """How many events a match may have, not counting its last: a game of 400 cells, taken back five times over."""
 
+MOST_ENTRY_BYTES = 512 << 10
+"""How much room they may take in the log: more than so many events of ordinary length."""
+
 LOADED = 1_000
 """How many matches are held in memory, besides those that somebody follows."""
 
 LOADED_BYTES = 32 << 20
 """How much room their steps may take."""
-
-KEPT_DAYS = 30
-"""For how long a match is kept after its last event."""
-
-UNPLAYED_DAYS = 7
-"""For how long a match is kept that nobody has begun to play."""
 
 _WATCHED = 0.25
 """How often, in seconds, the log is looked at for what other servers wrote."""
@@ -87,7 +86,8 @@ class Matches:
         self.loop = asyncio.get_running_loop()
         self._loaded: OrderedDict[bytes, LiveMatch] = OrderedDict()
         self._quick, self._searching = ThreadPoolExecutor(2, "machine"), ThreadPoolExecutor(4, "search")
-        self._count = 0
+        self._making_room = asyncio.Lock()
+        log.in_use = self._in_use
         self._tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._keep_house())]
 
     async def close(self) -> None:
@@ -98,8 +98,10 @@ class Matches:
         for threads in (self._quick, self._searching):
             threads.shutdown(wait=False, cancel_futures=True)
 
-    async def begin(self, game: str, players: dict[str, str], board: str | None, mode: str | None = None) -> LiveMatch:
-        """Begin a match, in the mode of a game of play/server/duel_rest.py if it is one."""
+    async def begin(
+        self, game: str, players: dict[str, str], board: str | None, creator: str, mode: str | None = None
+    ) -> LiveMatch:
+        """Begin a match for an address, in the mode of a game of play/server/duel_rest.py if it is one."""
         rules = self.desk.rules(game)
         unknown = players.keys() - set(rules.sides)
         if unknown:
@@ -112,20 +114,26 @@ class Matches:
             board = rules.encode(set_up(rules, board))
         for name in named.values():
             require_player_of(rules, name)
-        return await self._begin(secrets.token_bytes(ID_BYTES), rules, named, board, mode)
+        return await self._begin(secrets.token_bytes(ID_BYTES), rules, named, board, creator, mode)
 
-    async def rematch(self, live: LiveMatch, side: str) -> tuple[LiveMatch, str]:
-        """Return the match that follows one that has ended, and the asker's new side: each takes the next one's."""
+    async def rematch(self, live: LiveMatch, side: str, creator: str) -> tuple[LiveMatch, str]:
+        """Return the match that follows one that has ended, and the asker's new side: each takes the next one's.
+
+        It counts as begun by the address that asks first.
+        """
         if live.match.outcome is None:
             raise Problem(409, "not-over", "the match goes on: a rematch is for when it has ended")
-        ident = rematch_of(self.log.secret, live.ident)
+        ident = rematch_of(live.key, live.ident)
         sides = list(live.rules.sides)
         seats = dict(zip(sides, sides[1:] + sides[:1], strict=True))
-        with suppress(Problem):
+        try:
             return self.find(ident.hex()), seats[side]
+        except Problem as problem:
+            if problem.status != 404:
+                raise
         players = {seats[old]: name for old, name in live.players.items()}
         players = {each: players[each] for each in sides}
-        begun = await self._begin(ident, live.rules, players, live.first.get("board"))
+        begun = await self._begin(ident, live.rules, players, live.first.get("board"), creator)
         live.say(rematch=begun.name)
         return begun, seats[side]
 
@@ -144,10 +152,6 @@ class Matches:
         self._loaded.move_to_end(ident)
         live.used = time.monotonic()
         return live
-
-    def token(self, live: LiveMatch, side: str) -> str:
-        """Return the token of a side's seat."""
-        return token_of(self.log.secret, live.ident, side)
 
     async def change(
         self, live: LiveMatch, version: int | None, act: Callable[[Session], None], by: str, ident: str | None,
@@ -213,9 +217,10 @@ class Matches:
         """Make a change, with the match's lock held, and return its step."""
         draft = self.draft(live)
         act(draft)
-        if live.version >= MOST_EVENTS and draft.match.outcome is None:
+        too_long = live.version >= MOST_EVENTS or live.entry_bytes >= MOST_ENTRY_BYTES
+        if too_long and draft.match.outcome is None:
             raise Problem(409, "too-long", f"a match has at most {MOST_EVENTS:,} steps: resign, and begin another")
-        if await self._written(live, live.entries_of(draft, by, ident)):
+        if await self._written(live, live.entries_of(draft, by, ident), played=True):
             self._let_machine_move(live)
             return live.steps[-1]
         told = live.told(by, ident, event, move)
@@ -223,9 +228,9 @@ class Matches:
             raise stale(live)
         return told
 
-    async def _written(self, live: LiveMatch, entries: Sequence[bytes]) -> bool:
+    async def _written(self, live: LiveMatch, entries: Sequence[bytes], *, played: bool = False) -> bool:
         """Write and publish a match's next events; return False if another server was quicker, and publish its own."""
-        if await self.log.append(live.ident, live.version + 1, entries):
+        if await self.log.append(live.ident, live.version + 1, entries, played=played):
             live.publish(entries)
             return True
         self._catch_up(live)
@@ -241,27 +246,50 @@ class Matches:
             raise no_match(live.name)
 
     async def _begin(
-        self, ident: bytes, rules: Rules[Any], players: dict[str, str], board: str | None, mode: str | None = None
-    ) -> LiveMatch:
-        if self._count >= MOST_MATCHES:
-            self._count = await asyncio.to_thread(self._drop_old)
-            if self._count >= MOST_MATCHES:
-                raise Problem(503, "too-many-matches", "too many matches are kept: try again later", wait=60.0)
+        self, ident: bytes, rules: Rules[Any], players: dict[str, str], board: str | None, creator: str,
+        mode: str | None = None,
+    ) -> LiveMatch:  # fmt: skip
         first = {"game": rules.name, "players": players, "board": board, "created": int(time.time())}
-        first |= {"mode": mode} if mode else {}
-        if await self.log.append(ident, 0, [json.dumps(first).encode()]):
-            self._count += 1
+        first |= {"key": secrets.token_hex(KEY_BYTES)} | ({"mode": mode} if mode else {})
+        entries = [json.dumps(first).encode()]
+        try:
+            await self.log.append(ident, 0, entries, creator=creator)
+        except Crowded as crowded:
+            await self._make_room(crowded)
+            try:
+                await self.log.append(ident, 0, entries, creator=creator)
+            except Crowded as again:
+                raise _too_many(again.creator, self.log.most_of_one) from again
         return self.find(ident.hex())
 
+    async def _make_room(self, crowded: Crowded) -> None:
+        most = MOST_MATCHES if crowded.creator is None else self.log.most_of_one
+        async with self._making_room:
+            made = await asyncio.to_thread(self.log.retention.make_room, crowded.creator, most, self._in_use())
+        if not made:
+            raise _too_many(crowded.creator, most)
+
+    def _in_use(self) -> set[bytes]:
+        """Return the matches that somebody follows or is about to change."""
+        return {ident for ident, live in list(self._loaded.items()) if not live.idle}
+
     def _load(self, ident: bytes, entries: Sequence[bytes]) -> LiveMatch:
-        rules = self.desk.rules(json.loads(entries[0])["game"])
-        live = self._loaded[ident] = LiveMatch(ident, rules, entries)
-        after = rematch_of(self.log.secret, ident)
-        if live.match.outcome and self.log.events(after):
-            live.say(rematch=after.hex())
+        live = self._loaded[ident] = self._restored(ident, entries)
+        after = rematch_of(live.key, ident)
+        with suppress(Ttt4Error):  # it may be damaged, which is no reason to withhold this one
+            if live.match.outcome and self.log.events(after):
+                live.say(rematch=after.hex())
         self._forget()
         self._let_machine_move(live)
         return live
+
+    def _restored(self, ident: bytes, entries: Sequence[bytes]) -> LiveMatch:
+        """Return the match that entries make; raise MatchDamaged if they make none, as those of a forged backup may."""
+        try:
+            rules = self.desk.rules(json.loads(entries[0])["game"])
+            return LiveMatch(ident, rules, entries)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise MatchDamaged(ident, ": its events make no match") from error
 
     def _forget(self, before: float = 0.0) -> None:
         """Drop matches from memory that nobody follows: those not used since a time, and as many as take too much."""
@@ -326,26 +354,14 @@ class Matches:
                     print(f"Error: match {live.name} cannot be followed: {error}", file=sys.stderr)
 
     async def _keep_house(self) -> None:
-        """Drop matches that nobody has played for long, and count the others."""
+        """Drop matches that nobody has played for long."""
         while True:
             try:
                 self._forget(time.monotonic() - _HOUSEKEEPING)
-                self._count = await asyncio.to_thread(self._drop_old)
+                await asyncio.to_thread(self.log.retention.tidy, set(self._loaded))
             except Exception as error:  # the next time may be better
                 print(f"Error: old matches are still kept: {error}", file=sys.stderr)
             await asyncio.sleep(_HOUSEKEEPING)
-
-    def _drop_old(self) -> int:
-        """Drop matches that are old, have not begun for a week, or are too many; return how many are left."""
-        now = time.time()
-        ages = {ident: (now - _time_of(first, last), first == last) for ident, first, last in self.log.last_events()}
-        idle = sorted(((age, ident, empty) for ident, (age, empty) in ages.items() if ident not in self._loaded))
-        surplus = max(0, len(ages) - MOST_MATCHES * 9 // 10) if len(ages) >= MOST_MATCHES else 0
-        old = {ident for _, ident, _ in idle[len(idle) - surplus :]}
-        old |= {ident for age, ident, empty in idle if age > (UNPLAYED_DAYS if empty else KEPT_DAYS) * 86400}
-        if old:
-            self.log.drop(list(old))
-        return len(ages) - len(old)
 
 
 def has_searcher(desk: Desk, live: LiveMatch) -> bool:
@@ -376,9 +392,11 @@ def stale(live: LiveMatch) -> Problem:
     return Problem(409, "stale-version", message, match=json.loads(live.whole))
 
 
-def _time_of(first: bytes, last: bytes) -> float:
-    """Return when the last event of a match happened, in seconds since 1970."""
-    from play.records.text import seconds_of
-
-    stamp = json.loads(last).get("time")
-    return float(seconds_of(stamp) if stamp else json.loads(first)["created"])
+def _too_many(creator: str | None, most: int) -> Problem:
+    """Return the problem of a request for one match more than an address, or everybody, may have."""
+    if creator is None:
+        return Problem(503, "too-many-matches", "too many matches are kept: try again later", wait=60.0)
+    message = (
+        f"your address has begun {most:,} matches that are still kept: play on in one of them, or ask the operator"
+    )
+    return Problem(429, "too-many-begun", message, wait=3600.0)

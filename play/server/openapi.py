@@ -10,10 +10,10 @@ from play.judged import MOST_LOOKS
 from play.server.allowance import SEARCH, Allowance
 from play.server.desk import LARGEST_BOARD
 from play.server.events import MOST_FROM_ONE, MOST_STREAMS
-from play.server.log import MOST_MATCHES
-from play.server.matches import KEPT_DAYS, MOST_EVENTS, UNPLAYED_DAYS
+from play.server.matches import MOST_EVENTS
 from play.server.operations import Operation, Parameter
 from play.server.requests import AskMachine
+from play.server.retention import KEPT_DAYS, MOST_MATCHES, MOST_OF_ONE, UNPLAYED_DAYS
 from play.server.shapes import Error
 from solver import __version__
 
@@ -31,8 +31,10 @@ _PROBLEMS = {
     404: "There is no such match, no such game, or no such puzzle.",
     409: "It does not hold: the match has ended, or has another version (then `match` or `state` is it as it stands); "
     "or it is not the machine's turn; or the game has no store that could tell.",
+    410: "The match is damaged: it is not as it was written.",
     500: "The game's store cannot be used.",
-    503: "Too much is going on: try again when Retry-After says.",
+    503: "Too much is going on: try again when Retry-After says. Without that header the file of the matches is "
+    "damaged.",
 }
 _PARTS = {
     "name": {"schema": {"type": "string", "minLength": 1, "maxLength": 80}, "example": "4,4,4"},
@@ -45,11 +47,12 @@ game 10, a live search 50, also for a step after which a machine has to search; 
 {MOST_LOOKS * SEARCH:g}. {{allowed}}
 
 Boards have at most {LARGEST_BOARD} cells, and bodies 64 kB. A match has at most {MOST_EVENTS:,} steps and is kept for
-{KEPT_DAYS} days after the last one, or for {UNPLAYED_DAYS} if nobody moves; {MOST_MATCHES:,} matches are kept in all.
+{KEPT_DAYS} days after the last one, or for {UNPLAYED_DAYS} if nobody moves; {MOST_MATCHES:,} matches are kept in all,
+{{most_of_one:,}} of them begun by one address; then unplayed ones make room.
 At most {MOST_STREAMS:,} streams of events are open at once, {MOST_FROM_ONE} from one address."""
 
 
-def document(operations: Sequence[Operation], allowance: Allowance) -> bytes:
+def document(operations: Sequence[Operation], allowance: Allowance, most_of_one: int = MOST_OF_ONE) -> bytes:
     """Return the OpenAPI document of some operations, which charge an allowance."""
     shapes: list[Any] = [Error]
     for operation in operations:
@@ -67,7 +70,7 @@ def document(operations: Sequence[Operation], allowance: Allowance) -> bytes:
         "info": {
             "title": "ttt4",
             "version": __version__,
-            "description": _ABOUT.format(allowed=allowance.described),
+            "description": _ABOUT.format(allowed=allowance.described, most_of_one=most_of_one),
             "license": {"name": "MIT"},
         },
         "paths": paths,

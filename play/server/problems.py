@@ -2,9 +2,9 @@
 
     {"error": "bad-board", "message": "cell 'b2' is taken: choose an empty one", "statusCode": 400}
 
-400 malformed, 401 not your seat, 404 not there, 405 wrong method, 409 no longer so, 413 too large, 415 not JSON,
-421 a host that this server is not, 429 too many requests, 431 headers too large, 500 a store that cannot be used,
-503 busy.
+400 malformed, 401 not your seat, 404 not there, 405 wrong method, 409 no longer so, 410 damaged, 413 too large, 415 not
+JSON, 421 a host that this server is not, 429 too many requests, 431 headers too large, 500 a store that cannot be
+used, 503 busy.
 """
 
 import json
@@ -14,6 +14,7 @@ from typing import Any
 
 from play.match import MatchOver, NothingToUndo, OutOfTurn
 from play.puzzles import NoPuzzle
+from play.server.log_rows import LogDamaged, LogFailed, MatchDamaged
 from solver.advice import with_advice
 from solver.errors import StoreError, Ttt4Error
 
@@ -24,6 +25,7 @@ ANYONE: Headers = [(b"access-control-allow-origin", b"*")]
 
 _STATUS: dict[type[Ttt4Error], int] = {
     OutOfTurn: 409, MatchOver: 409, NothingToUndo: 409, NoPuzzle: 404, StoreError: 500,
+    MatchDamaged: 410, LogDamaged: 503, LogFailed: 503,
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from web import Answer, Event, Served, asked, events
 
 from play.server import events as streams
 from play.server import serving as protocol
+from play.server.seats import token_of
 
 LONG = "20,20,5"
 GIVEN_UP_AND_NOT = [b'{"event": "resigned", "side": "X"}', b'{"event": "took back"}']
@@ -87,7 +88,7 @@ async def until(condition: Callable[[], bool], within: float = 20.0) -> None:
 
 def long_match(server: InProcess, count: int) -> Any:
     """Return a match of so many events: X gave up and took that back, many times."""
-    first = {"game": LONG, "players": {"X": "human", "O": "human"}, "board": None, "created": 0}
+    first = {"game": LONG, "players": {"X": "human", "O": "human"}, "board": None, "created": 0, "key": "00" * 16}
     entries = [json.dumps(first).encode(), *GIVEN_UP_AND_NOT * (count // 2)]
     assert server.run(server.app.log.append(b"too long", 0, entries))
     return {"id": b"too long".hex()}
@@ -276,7 +277,7 @@ def test_a_follower_that_never_reads_harms_nobody_and_is_let_go_and_leaves_no_de
     async def following() -> None:
         live = server.app.api.matches.find(match["id"])
         live.followers = known = Remembering()
-        match["tokens"] = {side: server.app.api.matches.token(live, side) for side in "XO"}
+        match["tokens"] = {side: token_of(live.key, live.ident, side) for side in "XO"}
         before = len(os.listdir("/proc/self/fd"))
         stuck = [stream(port, f"{path_of(match)}?after=0", room=2048) for _ in range(5)]
         for version, move in enumerate(quiet(20, columns=20), 2000):

@@ -6,7 +6,6 @@ import os
 import random
 import resource
 import signal
-import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
@@ -16,16 +15,15 @@ from typing import Any
 
 import pytest
 from asgi import InProcess, Stream
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from web import Answer, Event, Served, asked, events
 
-from play.server import log as log_file
+from play.server import log_file
 from play.server import matches as kept_matches
-from play.server.log import ID_BYTES, Log
+from play.server.log import Log
+from play.server.log_rows import ID_BYTES, LogFailed
 from play.server.problems import Problem
 from play.server.seats import token_of
-from solver.errors import StoreDamaged, StoreUnwritable
+from solver.errors import StoreUnwritable
 from solver.games.registry import find_game
 
 SLOW = pytest.mark.slow
@@ -48,10 +46,6 @@ def append(log: Log, match: bytes, version: int, *events: bytes) -> bool:
         return await log.append(match, version, events)
 
     return asyncio.run(appending())
-
-
-def commits_of(log: Log) -> int:
-    return int(log._env.info()["last_txnid"])
 
 
 def path_of(match: Any, what: str = "") -> str:
@@ -89,7 +83,7 @@ async def steps(port: int, match: Any, count: int, after: int = 0) -> list[Event
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "state" / "matches.lmdb"
+    return tmp_path / "state" / "matches.sqlite"
 
 
 # The file
@@ -129,10 +123,11 @@ def test_what_is_asked_for_at_once_shares_commits(path: Path) -> None:
         return await asyncio.gather(*(log.append(n.to_bytes(ID_BYTES, "big"), 0, [b"begun"]) for n in range(500)))
 
     with logged(path) as log:
-        before = commits_of(log)
+        commit, commits = log._commit, []
+        log._commit = lambda batch: (commits.append(len(batch)), commit(batch))[1]  # type: ignore[method-assign]
         assert asyncio.run(many()) == [True] * 500
-        assert commits_of(log) - before <= 50
-        assert len(list(log.last_events())) == 500
+        assert (sum(commits), len(log.file.heads())) == (500, 500)
+        assert len(commits) <= 50
 
 
 def test_of_those_who_want_one_version_in_one_commit_exactly_one_gets_it(path: Path) -> None:
@@ -146,10 +141,10 @@ def test_of_those_who_want_one_version_in_one_commit_exactly_one_gets_it(path: P
             assert log.events(MATCH, version) == [b"%d" % won.index(True)]
 
 
-def test_every_commit_is_synced(path: Path) -> None:
+def test_every_commit_is_synced_and_nothing_is_mapped(path: Path) -> None:
     with logged(path) as log:
-        flags = log._env.flags()
-    assert (flags["sync"], flags["metasync"], flags["writemap"], flags["map_async"]) == (True, True, False, False)
+        kept = [log.file._one(f"PRAGMA {each}") for each in ("synchronous", "journal_mode", "mmap_size")]
+    assert kept == [(2,), (b"persist",), (0,)]
 
 
 def test_only_the_user_can_read_the_file_and_its_folder(path: Path) -> None:
@@ -158,73 +153,10 @@ def test_only_the_user_can_read_the_file_and_its_folder(path: Path) -> None:
         assert {each.stat().st_mode & 0o077 for each in path.parent.iterdir()} == {0}
 
 
-def test_the_secret_stays_with_the_file_and_no_two_files_share_one(path: Path, tmp_path: Path) -> None:
-    with logged(path) as log:
-        secret = log.secret
-    with logged(path) as log, logged(tmp_path / "other") as other:
-        assert log.secret == secret != other.secret
-        assert len(secret) == len(other.secret) == 32
-        assert list(log.last_events()) == []
-
-
-@given(
-    st.dictionaries(
-        st.one_of(st.binary(min_size=8, max_size=8), st.sampled_from([b"secret\x00\x00", b"\xff" * 8, b"\x00" * 8])),
-        st.integers(1, 4),
-        max_size=6,
-    )
-)
-@settings(max_examples=30)
-def test_every_match_is_found_with_its_first_and_its_last_event(
-    tmp_path_factory: pytest.TempPathFactory, kept: dict[bytes, int]
-) -> None:
-    async def written(log: Log) -> list[bool]:
-        events_of = {match: [b"%d" % number for number in range(count)] for match, count in kept.items()}
-        return await asyncio.gather(*(log.append(match, 0, events) for match, events in events_of.items()))
-
-    with logged(tmp_path_factory.mktemp("log") / "matches.lmdb") as log:
-        assert asyncio.run(written(log)) == [True] * len(kept)
-        assert list(log.last_events()) == [(match, b"0", b"%d" % (kept[match] - 1)) for match in sorted(kept)]
-        dropped = sorted(kept)[::2]
-        log.drop(dropped)
-        assert [match for match, _, _ in log.last_events()] == sorted(kept)[1::2]
-        assert all(len(log.events(match)) == (0 if match in dropped else kept[match]) for match in kept)
-
-
-def test_after_matches_were_dropped_the_file_still_opens(path: Path) -> None:
-    """LMDB leaves pages unwritten behind the last one that it needs: such a file is not one that was cut short."""
-    rng, kept = random.Random(3), []
-    for _ in range(30):
-        with logged(path) as log:
-            for _ in range(3):
-                match = rng.randbytes(ID_BYTES)
-                assert append(log, match, 0, *(b"x" * rng.randint(50, 300) for _ in range(rng.randint(1, 300))))
-                kept.append(match)
-            if len(kept) > 6:
-                rng.shuffle(kept)
-                log.drop([kept.pop() for _ in range(rng.randint(1, len(kept)))])
-            assert sorted(kept) == [match for match, _, _ in log.last_events()]
-        assert path.stat().st_size < 8 << 20, "it does not grow by that"
-
-
-def test_a_file_that_was_cut_short_or_is_something_else_is_called_damaged(path: Path) -> None:
-    with logged(path) as log:
-        append(log, MATCH, 0, *[b"x" * 500] * 200)
-    whole = path.read_bytes()
-    for content in (whole[: len(whole) // 2], whole[:5000], b"no log" * 5000):
-        path.write_bytes(content)
-        with pytest.raises(StoreDamaged, match="move the file away to begin anew"):
-            Log(str(path))
-        assert path.read_bytes() == content
-    path.write_bytes(whole)
-    with logged(path) as log:
-        assert len(log.events(MATCH)) == 200
-
-
 def test_where_no_file_can_be_the_server_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnwritable, match="cannot keep games in"):
-        Log(str(tmp_path / "file" / "matches.lmdb"))
+        Log(str(tmp_path / "file" / "matches.sqlite"))
 
 
 # Several processes on one file
@@ -346,8 +278,9 @@ def rival(tmp_path: Path) -> Child:
 
     def move(tell: Callable[[bytes], object]) -> None:
         with InProcess(tmp_path / "state0", live=True) as other:
-            ((ident, _, _),) = other.app.log.last_events()
-            match = {"id": ident.hex(), "tokens": {"O": token_of(other.app.log.secret, ident, "O")}}
+            (head,) = other.app.log.file.heads()
+            live = other.app.api.matches.find(head.match.hex())
+            match = {"id": live.name, "tokens": {"O": token_of(live.key, live.ident, "O")}}
             tell(other.move(match, "O", 1, "a1", "theirs").body)
 
     return Child(move)
@@ -416,11 +349,13 @@ def test_until_the_log_has_a_move_nobody_hears_of_it(committed: bool, serve: Cal
 # No room
 
 
-async def filled(log: Log) -> None:
-    """Write other matches until there is no room for one more."""
+async def filled(log: Log, *, played: bool) -> None:
+    """Write other matches until there is no room for one more, or one has made room for another."""
+    begun = len(log.file.heads())
     with suppress(Problem):
-        while True:
-            await log.append(os.urandom(ID_BYTES), 0, [b"x" * 500] * 5)
+        while len(log.file.heads()) == begun:
+            await log.append(os.urandom(ID_BYTES), 0, [b"x" * 500] * 5, played=played)
+            begun += 1
 
 
 def moves_until_refused(server: InProcess, match: Any) -> tuple[Answer, int]:
@@ -433,23 +368,56 @@ def moves_until_refused(server: InProcess, match: Any) -> tuple[Answer, int]:
     return answer, version
 
 
-def test_when_the_log_is_full_a_move_is_503_and_the_match_goes_on_from_what_was_told(
+def test_in_a_full_log_a_move_is_503_and_goes_on_once_there_is_room_also_after_a_restart(
     serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_file, "_MAP_BYTES", 1 << 17)
+    monkeypatch.setattr(log_file, "FILE_BYTES", 1 << 17)
     server = serve()
     match = server.begin(LONG)
     following = server.follow(match)
-    server.run(filled(server.app.log))
+    server.run(filled(server.app.log, played=True))
     _, version = moves_until_refused(server, match)
     assert [event.ident for event in following.waiting()] == [*range(version + 1)]
     now = server.get(path_of(match)).json
     assert now["version"] == len(now["events"]) == version
-    monkeypatch.setattr(log_file, "_MAP_BYTES", 1 << 20)
     server.restart()
     assert server.get(path_of(match)).json["version"] == version
-    answer = server.move(match, "XO"[version % 2], version, cells()[version], str(version))
+    again = ("XO"[version % 2], version, cells()[version], str(version))
+    assert server.move(match, *again).status == 503
+    heads = server.app.log.file.heads()
+    server.app.log.retention._drop([head for head in heads if head.match.hex() != match["id"]])
+    answer = server.move(match, *again)
     assert (answer.status, answer.json["version"]) == (200, version + 1)
+    following.close()
+
+
+def test_in_a_full_log_unplayed_matches_make_room_and_no_other(
+    serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_file, "FILE_BYTES", 1 << 17)
+    server = serve()
+    match = server.begin(LONG)
+    server.run(filled(server.app.log, played=False))
+    before = len(server.app.log.file.heads())
+    for version in range(100):
+        assert server.move(match, "XO"[version % 2], version, cells()[version]).status == 200
+    left = server.app.log.file.heads()
+    assert 1 < len(left) < before
+    assert [head.match.hex() for head in left if head.played] == [match["id"]]
+    assert server.app.log.check().sound
+
+
+def test_where_making_room_fails_too_later_writes_succeed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*given: object, **named: object) -> Any:
+        raise LogFailed("disk I/O error", full=True)
+
+    with logged(path) as log:
+        with monkeypatch.context() as faulty:
+            faulty.setattr(log, "_commit", failing)
+            faulty.setattr(log.file, "is_full", failing)
+            with pytest.raises(Problem, match="the game cannot be kept: disk I/O error"):
+                append(log, MATCH, 0, b"begun")
+        assert append(log, MATCH, 0, b"begun")
 
 
 def test_while_the_disk_is_full_moves_are_503_and_after_that_the_same_requests_succeed(
@@ -655,67 +623,7 @@ def test_kills_at_any_moment_lose_no_acknowledged_move(serve_process: Callable[.
     assert "Traceback" not in server.said
 
 
-# What is kept, and for how long
-
-DAY = 86400
-STAMP = "%Y-%m-%dT%H:%M:%SZ"
-
-
-def entries(age: float, moves: Sequence[float] = ()) -> list[bytes]:
-    """Return the events of a match that began some days ago, with moves so many days ago."""
-    now = time.time()
-    first = {"game": "3,3,3", "players": {"X": "human", "O": "human"}, "board": None, "created": int(now - age * DAY)}
-    stamps = [time.strftime(STAMP, time.gmtime(now - each * DAY)) for each in moves]
-    made = [
-        {"event": "moved", "side": "XO"[at % 2], "move": cells("3,3,3")[at], "time": stamp}
-        for at, stamp in enumerate(stamps)
-    ]
-    return [json.dumps(each).encode() for each in [first, *made]]
-
-
-def status_of(server: InProcess, match: bytes) -> int:
-    return server.get(path_of({"id": match.hex()})).status
-
-
-def test_old_matches_are_dropped_but_none_that_is_open(serve: Callable[..., InProcess]) -> None:
-    kept = {
-        b"new     ": entries(6), b"played  ": entries(90, [80, 29]), b"followed": entries(90, [80]),
-        b"asked   ": entries(90),
-    }  # fmt: skip
-    old = {b"unplayed": entries(8), b"old     ": entries(31), b"finished": entries(90, [80, 80, 80])}
-    server = serve()
-    for match, written in {**kept, **old}.items():
-        assert server.run(server.app.log.append(match, 0, written))
-    following = server.follow({"id": b"followed".hex()})
-    following.next()
-    assert status_of(server, b"asked   ") == 200
-    assert server.app.api.matches._drop_old() == len(kept)
-    assert {match for match, _, _ in server.app.log.last_events()} == set(kept)
-    assert all(status_of(server, match) == (200 if match in kept else 404) for match in (*kept, *old))
-    following.close()
-
-
-def test_old_matches_are_dropped_at_the_start(serve: Callable[..., InProcess]) -> None:
-    server = serve()
-    for match in (b"older   ", b"newer   "):
-        assert server.run(server.app.log.append(match, 0, entries(8 if match == b"older   " else 6)))
-    server.restart()
-    server.run(until(lambda: server.app.api.matches._count == 1))
-    assert [status_of(server, match) for match in (b"older   ", b"newer   ")] == [404, 200]
-
-
-def test_no_more_matches_are_begun_than_may_be_kept(
-    serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kept_matches, "MOST_MATCHES", 3)
-    server = serve()
-    assert server.run(server.app.log.append(MATCH, 0, entries(1)))
-    server.restart()
-    server.run(until(lambda: server.app.api.matches._count == 1))
-    *begun, refused = [server.post("/api/matches", {}) for _ in range(4)]
-    assert [answer.status for answer in begun] == [201, 201, 201], "the oldest makes room, as it is not in memory"
-    assert (refused.status, refused.json["error"]) == (503, "too-many-matches")
-    assert refused.headers["retry-after"] == "60"
+# What a match may take
 
 
 def test_a_match_has_a_last_step(serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -726,6 +634,17 @@ def test_a_match_has_a_last_step(serve: Callable[..., InProcess], monkeypatch: p
     assert [answer.status for answer in made] == [200] * 3
     assert (refused.status, refused.json["error"]) == (409, "too-long")
     assert server.move(match, "X", 2, cells()[2], "2").body == made[2].body, "a retry is answered still"
+
+
+def test_long_ids_do_not_let_a_match_take_more_room(
+    serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_matches, "MOST_ENTRY_BYTES", 2_500)
+    server = serve()
+    match = server.begin(LONG)
+    ids = ["\N{GRINNING FACE}" * 63 + str(at) for at in range(4)]
+    made = [server.move(match, "XO"[at % 2], at, cells()[at], ids[at]).status for at in range(4)]
+    assert made == [200, 200, 200, 409]
 
 
 def test_a_match_that_is_not_held_in_memory_comes_back_as_it_was(

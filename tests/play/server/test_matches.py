@@ -238,7 +238,7 @@ def test_tokens_appear_only_in_the_answer_that_gives_them(serve: Callable[..., I
     kept = b"".join(path.read_bytes() for path in server.file.parent.iterdir())
     for token in (*match["tokens"].values(), *next_one["tokens"].values()):
         assert token.encode() not in said
-        assert token.encode() not in kept, "tokens follow from the secret, and are not kept"
+        assert token.encode() not in kept, "tokens follow from the match's key, and are not kept"
 
 
 # Taking back

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import random
 import re
 import signal
 import socket
@@ -84,7 +83,7 @@ def test_what_the_options_say_reaches_the_application(
 ) -> None:
     options = (
         "--game", "nim:Nim", "--limit", 3, "--allow-host", "a.example", "--allow-host", "b.example", "--time", 7,
-        "--store", store4, "--host", "127.0.0.2",
+        "--matches", 77, "--store", store4, "--host", "127.0.0.2",
     )  # fmt: skip
     ran, ((app, _),) = start(*options)
     assert "http://127.0.0.2:" in ran.stdout
@@ -92,7 +91,8 @@ def test_what_the_options_say_reaches_the_application(
     assert app.desk.settings == (str(store4), False, 7.0)
     assert app._hosts == {"localhost", "127.0.0.2", "a.example", "b.example"}
     assert "may ask for 3 units a second" in app.api.allowance.described
-    assert app.log.path == str(tmp_path / "state" / "ttt4" / "matches.lmdb")
+    assert app.log.most_of_one == 77
+    assert app.log.path == str(tmp_path / "state" / "ttt4" / "matches.sqlite")
     ran, (_, (app, _)) = start("--live")
     assert app.desk.settings == (None, True, 2.0)
     assert "the server's own machine are free" in app.api.allowance.described
@@ -248,10 +248,12 @@ def test_other_commands_load_nothing_of_the_web(command: str, tmp_path: Path, st
 def test_a_state_folder_that_cannot_be_made_is_one_line(start: Start, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for state in (tmp_path / "file", Path("/proc/none")):
-        assert refused(start(XDG_STATE_HOME=str(state))[0], 1, f"'{state}/ttt4/matches.lmdb'")
+        assert refused(start(XDG_STATE_HOME=str(state))[0], 1, f"'{state}/ttt4/matches.sqlite'")
 
 
-@pytest.mark.parametrize(("below", "why"), [("", "Permission denied"), ("matches.lmdb", "")], ids=["closed", "folder"])
+@pytest.mark.parametrize(
+    ("below", "why"), [("", "Permission denied"), ("matches.sqlite", "")], ids=["closed", "folder"]
+)
 def test_matches_that_cannot_be_written_are_one_line(below: str, why: str, start: Start, tmp_path: Path) -> None:
     folder = tmp_path / "state" / "ttt4"
     (folder / below).mkdir(parents=True)
@@ -259,7 +261,7 @@ def test_matches_that_cannot_be_written_are_one_line(below: str, why: str, start
         folder.chmod(0o500)
         if os.access(folder, os.W_OK):
             pytest.skip("whoever runs this may write anywhere")
-    assert refused(start()[0], 1, f"'{folder}/matches.lmdb'", why)
+    assert refused(start()[0], 1, f"'{folder}/matches.sqlite'", why)
 
 
 @pytest.fixture
@@ -268,39 +270,50 @@ def kept(tmp_path: Path) -> Path:
     with InProcess(tmp_path / "state", live=True) as served:
         for _ in range(5):
             served.play(served.begin(), ["a1", "b1", "c1"])
-    return tmp_path / "state" / "ttt4" / "matches.lmdb"
+    return tmp_path / "state" / "ttt4" / "matches.sqlite"
 
 
 @pytest.mark.parametrize("content", [b"dear diary\n" * 1000, bytes(1 << 16), b"x"], ids=["text", "zeros", "x"])
 def test_a_file_that_never_held_matches_is_named_and_kept(content: bytes, start: Start, tmp_path: Path) -> None:
-    file = tmp_path / "state" / "ttt4" / "matches.lmdb"
+    file = tmp_path / "state" / "ttt4" / "matches.sqlite"
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
     assert refused(start()[0], 4, f"'{file}'", "cannot be read", "move the file away")
     assert file.read_bytes() == content
 
 
-def test_damaged_matches_are_named_and_kept(start: Start, kept: Path, forked: Callable[..., tuple[int, str]]) -> None:
+@pytest.mark.parametrize("size", [4096 + 100, 2 * 4096])
+def test_a_file_that_was_cut_short_is_named_and_kept(size: int, start: Start, kept: Path) -> None:
+    content = kept.read_bytes()[:size]
+    kept.write_bytes(content)
+    assert refused(start()[0], 4, f"'{kept}'", "cannot be read", "move the file away")
+    assert kept.read_bytes() == content
+
+
+def test_a_file_of_which_parts_are_damaged_is_named_and_served(start: Start, kept: Path) -> None:
     whole = kept.read_bytes()
-    page = 4096
-    rest = len(whole) - 2 * page
-    for content in (
-        whole[: page + 100], whole[: 2 * page], whole[:-1], whole[: 2 * page] + bytes(rest),
-        whole[: 2 * page] + random.Random(2).randbytes(rest),
-    ):  # fmt: skip
+    pages = len(whole) // 4096
+    for content, line in (
+        (whole.replace(b'"move": "b1"', b'"move": "b3"', 1), r"match \w{16} is damaged after event 1 in '.*'; .* all"),
+        (
+            whole[: 3 * 4096] + bytes(4096 * (pages - 3)),
+            r"the file .* is damaged \(.*\): no move is kept in it; .* repair it",
+        ),
+    ):
         kept.write_bytes(content)
-        assert forked(lambda: refused(start()[0], 4, f"'{kept}'", "cannot be read", "move the file away")) == (
-            0, "True",
-        ), len(content)  # fmt: skip
+        ran, _ = start()
+        assert ran.returncode == 0
+        assert re.search(rf"^Error: {line}", ran.stderr), ran.stderr
         assert kept.read_bytes() == content
     kept.write_bytes(whole)
-    assert start()[0].returncode == 0
+    ran, _ = start()
+    assert (ran.returncode, ran.stderr.count("damaged")) == (0, 0)
 
 
 def test_matches_that_were_moved_away_are_begun_anew(start: Start, kept: Path) -> None:
     kept.rename(kept.with_name("old"))
     assert start()[0].returncode == 0
-    assert kept.stat().st_mode & 0o777 == 0o600, "they hold the secret that all tokens follow from"
+    assert kept.stat().st_mode & 0o777 == 0o600, "they hold the keys that all tokens follow from"
 
 
 # Games of the operator's own, and stores
