@@ -2,7 +2,7 @@
 
 human        asks at the terminal
 random       any move
-rules        win, block, then the middle, corners, edges (games of lines)
+rules        win, block, then the middle, corners, edges (games of lines, of any number of sides)
 priority     captures, keeps the other side from capturing, takes new ground (the duel)
 search       a live search, without a store; search:0 to search:10 in the duel and on boards too large to solve
 mcts         random games from every move, more from those that do well; mcts:N plays N of them, 10,000 by default
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import CellRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import SETTLED_CELLS
 from solver.games.rules import Rules
@@ -33,6 +34,9 @@ PLAYOUTS = 10_000
 MOST_PLAYOUTS = 1_000_000
 
 KINDS = ("human", "random", "rules", "priority", "search", "mcts", "oracle", "first")
+
+MULTIPLAYER = ("mcts", "rules", "random")
+"""The machines for games of more than two sides, the usual opponent first: nothing solves or searches those."""
 
 LEVELLED = ("oracle", "search")
 """The kinds of players that have levels."""
@@ -97,6 +101,14 @@ def folder_of(name: str) -> str:
 def require_player_of(rules: Rules[Any], name: str) -> None:
     """Raise PlayerError if the game has no such player."""
     kind, level = read_player(name)
+    if is_multiplayer(rules):
+        if kind not in (*MULTIPLAYER, "human", "own"):
+            there = ", ".join(MULTIPLAYER)
+            raise PlayerError(
+                f"{rules.name} has no player {name.strip()!r}: for {len(rules.sides)} sides there are {there}, mcts:N, "
+                "human, and your own as MODULE:NAME"
+            )
+        return
     lines, board = isinstance(rules, LineRules), isinstance(rules, BoardRules)
     capture = isinstance(rules, BoardRules) and rules.captures
     where = ""
@@ -110,6 +122,11 @@ def require_player_of(rules: Rules[Any], name: str) -> None:
         where = "on a board"
     if where:
         raise PlayerError(f"only games {where} have the player {name.strip()!r}, and {rules.name} is not one")
+
+
+def is_multiplayer(rules: Rules[Any]) -> bool:
+    """Tell whether it is a game of lines of more than two sides."""
+    return isinstance(rules, CellRules) and not isinstance(rules, BoardRules)
 
 
 def is_large(rules: Rules[Any]) -> bool:

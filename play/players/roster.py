@@ -14,6 +14,7 @@ from solver.errors import GameError, Ttt4Error
 from solver.folders import find_store, is_named
 from solver.games.board import BoardGame, require_solvable
 from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import CellRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
@@ -128,7 +129,7 @@ class Roster:
         if kind == "oracle":
             return LevelPlayer(self.oracle(), level, rng)
         if kind == "rules":
-            return TacticalPlayer(lines_of(self.rules, "the player 'rules'"), rng)
+            return TacticalPlayer(cell_rules_of(self.rules, "the player 'rules'"), rng)
         if kind == "mcts":
             return self._of_playouts(level, rng)
         return RandomPlayer(self.rules, rng)
@@ -214,18 +215,33 @@ class Roster:
         return not live and game.cells <= game.solvable_cells and os.path.exists(find_store(game, store))
 
 
+def cell_rules_of(rules: Rules[Any], what: str) -> CellRules:
+    """Return rules whose moves are cells; raise GameError, saying what only those have, for other games."""
+    if isinstance(rules, CellRules):
+        return rules
+    raise GameError(f"only games on a board have {what}, and {rules.name} is not one")
+
+
 def board_of(rules: Rules[Any], what: str) -> BoardGame[Any]:
-    """Return the game on a board that rules are of; raise GameError, saying what only those have, for other games."""
+    """Return the game of two sides on a board that rules are of; raise GameError, saying what only those have, else."""
     if isinstance(rules, BoardRules):
         return rules.game
+    require_two_sides(rules, what)
     raise GameError(f"only games on a board have {what}, and {rules.name} is not one")
 
 
 def lines_of(rules: Rules[Any], what: str) -> Game:
-    """Return the game of lines that rules are of; raise GameError, saying what only those have, for other games."""
+    """Return the game of lines of two sides that rules are of; raise GameError, saying what only those have, else."""
     if isinstance(rules, LineRules):
         return rules.game
+    require_two_sides(rules, what)
     raise GameError(f"only games of lines have {what}, and {rules.name} is not one")
+
+
+def require_two_sides(rules: Rules[Any], what: str) -> None:
+    """Raise GameError, saying what only games of two sides have, if there are more."""
+    if len(rules.sides) > 2:
+        raise GameError(f"only games of two sides have {what}, and {rules.name} has {len(rules.sides)}")
 
 
 def called(who: Contestant) -> str:

@@ -151,7 +151,7 @@ class LiveMatch:
             "state": rules.encode(match.state),
             "to_move": match.to_move,
             "legal": [] if match.given_up else [rules.write(move) for move in rules.legal(match.state)],
-            "outcome": outcome and outcome._asdict(),
+            "outcome": outcome and outcome.as_dict(),
             "ending": _ending(rules, match.state),
             **captures(match),
         }

@@ -22,7 +22,7 @@ from solver.games.lines import grid
 GAMES = {
     "small": "3,3,3", "misere": "3,3,3,misere", "figure": "fano", "large": "6,6,4", "losing": "6,6,4,misere",
     "five": "7,7,5", "long": "1,30,3", "wide": "4,8,4", "huge": "30,30,5",
-    "torus": LineRules(torus(6, 6, 4)), "duel": "duel,2,4", "grand": "duel,12,12", "heap": NIM,
+    "torus": LineRules(torus(6, 6, 4)), "duel": "duel,2,4", "grand": "duel,12,12", "heap": NIM, "three": "3p:4,4,3",
 }  # fmt: skip
 """A game of each kind; `huge` is larger than the engine takes, and `grand` than compiled code does."""
 
@@ -43,7 +43,7 @@ BRAIN = "gomocup:{}"
 RUN = "run:trained"
 
 TAKES: dict[str, frozenset[str]] = {
-    "random": ALL, "mcts:2": ALL, "last_for_test:Last": ALL, "rules": LINES, "priority": DUELS,
+    "random": ALL, "mcts:2": ALL, "last_for_test:Last": ALL, "rules": LINES | {"three"}, "priority": DUELS,
     **dict.fromkeys(["oracle", "first", "search", "search:10"], LINES | DUELS),
     **{f"oracle:{level}": LINES | DUELS for level in range(10)},
     **{f"search:{level}": LARGE | DUELS for level in range(10)},
@@ -184,6 +184,8 @@ def test_other_seeds_give_other_moves(who: str, kind: str) -> None:
 
 def where_it_is(who: str, kind: str) -> str:
     """The games that have a player, in words; nothing if a game of another size or shape would have done."""
+    if kind == "three":
+        return "of two sides"
     if who == "priority":
         return "of capture"
     if who.startswith(("rules", "run:", "gomocup:")):
@@ -198,9 +200,12 @@ def test_a_player_refuses_other_games_in_one_line(who: str, kind: str) -> None:
         player_of(roster_of(kind), who, 1)
     said, where = str(refusal.value), where_it_is(who, kind)
     assert (refusal.value.exit_code, said.count("\n"), rules.name in said, len(said) < 200) == (2, 0, True, True)
-    if where:
-        name = who.format(Path("pbrain-fair").resolve())
+    name = who.format(Path("pbrain-fair").resolve())
+    if kind == "three":
+        assert said.startswith(f"3p:4,4,3 has no player {name!r}: for 3 sides there are mcts, rules, random, ")
+    elif where:
         assert said == f"only games {where} have the player {name!r}, and {rules.name} is not one"
+    if where:
         with pytest.raises(PlayerError) as again:
             require_player_of(rules, name)
         assert str(again.value) == said
