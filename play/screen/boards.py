@@ -23,6 +23,8 @@ MARGIN = 4
 _DRAWN = {
     "X": ("╲ ╱", " ╳ ", "╱ ╲"),
     "O": ("╭─╮", "│ │", "╰─╯"),
+    "Z": ("──╱", " ╱ ", "╱──"),
+    "T": ("╶┬╴", " │ ", " ╵ "),
     "R": ("┌─┐", "│R│", "└─┘"),
     "G": ("╭─╮", "│G│", "╰─╯"),
 }
@@ -223,10 +225,16 @@ def _around(area: Area) -> tuple[int, int, int, int]:
 
 
 def _blocks(mark: str, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the blocks of a large mark: a cross, a ring, a square for R, and a ring for G."""
+    """Yield the blocks of a large mark: a cross, the letters Z and T, a square for R, and a ring for O and G."""
     last = size - 1
     for row in range(size):
         for column in range(size):
             edge, corner = row in (0, last) or column in (0, last), row in (0, last) and column in (0, last)
-            if column in (row, last - row) if mark == "X" else edge and (mark == "R" or not corner):
+            drawn = {
+                "X": column in (row, last - row),
+                "Z": row in (0, last) or column == last - row,
+                "T": row == 0 or column == last // 2,
+                "R": edge,
+            }
+            if drawn.get(mark, edge and not corner):
                 yield row, column

@@ -98,7 +98,7 @@ def test_a_board_with_room_shows_every_cell_and_mark(game: BoardGame[Any], data:
 
 
 @FEW
-@given(st.sampled_from("XORG"), st.sampled_from("XORG"), st.sampled_from([8, 12, 24, 40, 60]))
+@given(st.sampled_from("XOZTRG"), st.sampled_from("XOZTRG"), st.sampled_from([8, 12, 24, 40, 60]))
 def test_marks_differ_in_shape_in_every_size(one: str, other: str, rows: int) -> None:
     drawn = []
     for mark in (one, other):
