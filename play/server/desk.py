@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from oracle.oracle import Oracle
 from play.players.player import RUN, PlayerError, chosen, may_resume, read_player
-from play.players.roster import Roster, board_of
+from play.players.roster import Roster, board_of, cell_rules_of
 from play.puzzles import make_puzzle
 from play.records.json_form import record_from_json
 from play.review import Review, review_match
@@ -128,11 +128,11 @@ class Desk:
             return self.own[name]
         if not may_be_recorded(name) or len(name) > 80:
             raise GameError(f"no game {shown(name)} is served: write rows,columns,k, duel, or a name from /api/games")
-        sizes = [int(part) for part in name.split(",")[:2] if part.strip().isdecimal()]
+        sizes = [int(part) for part in name.rpartition(":")[2].split(",")[:2] if part.strip().isdecimal()]
         if len(sizes) == 2:
             _require_served(name, sizes[0] * sizes[1])  # before its lines are made, which are many
         rules = find_game(name)
-        _require_served(rules.name, board_of(rules, "a board").cells)
+        _require_served(rules.name, cell_rules_of(rules, "a board").game.cells)
         return rules
 
     def _opened(self, rules: Rules[Any]) -> Roster | None:

@@ -79,6 +79,7 @@ class GameListed(TypedDict):
     cells: int | None
     misere: NotRequired[bool]
     scale: NotRequired[Literal["plies", "margin"]]
+    sides: NotRequired[list[str]]
     about: str
     store: bool
     runs: NotRequired[list[str]]
@@ -125,6 +126,7 @@ class Outcome(TypedDict):
 
     winner: str | None
     reason: str
+    lost: NotRequired[list[str]]
 
 
 class Event(TypedDict):
@@ -160,6 +162,7 @@ class Match(Standing):
     players: dict[str, str]
     sides: list[str]
     undo_asked_by: str | None
+    undo_waits_for: list[str]
     rematch: str | None
     notices: int
     game: str
