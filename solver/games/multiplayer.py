@@ -185,7 +185,7 @@ class MultiplayerRules(CellRules):
 
     def _drawn(self, playing: tuple[int, ...]) -> Outcome:
         lost = tuple(mark for number, mark in enumerate(self.sides) if number not in playing)
-        return Outcome(None, "the board is full", lost)
+        return Outcome(None, f"the board is full, and {' and '.join(lost)} had left" if lost else "the board is full", lost)
 
     @staticmethod
     def _won_by_last(playing: tuple[int, ...]) -> Outcome | None:

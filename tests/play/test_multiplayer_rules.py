@@ -146,7 +146,7 @@ def test_a_full_board_is_shared_by_all_but_those_that_left() -> None:
     assert match.outcome == Outcome(None, "the board is full")
     assert points("XOZ", match.outcome) == dict.fromkeys("XOZ", 1 / 3)
     match = played("3p:3,3,3", "Z", "a3", "a2", "b2", "c3", "a1", "c1", "c2", "b3", "b1")
-    assert match.outcome == Outcome(None, "the board is full", ("Z",))
+    assert match.outcome == Outcome(None, "the board is full, and Z had left", ("Z",))
     assert points("XOZ", match.outcome) == {"X": 0.5, "O": 0.5, "Z": 0.0}
 
 

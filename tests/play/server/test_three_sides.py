@@ -60,7 +60,7 @@ def test_one_that_resigns_leaves_and_the_others_play_on(server: InProcess) -> No
 def test_a_draw_names_those_that_have_no_part_in_it(server: InProcess) -> None:
     match = played(server, "Z", "a3", "a2", "b2", "c3", "a1", "c1", "c2", "b3", "b1")
     now = state_of(server, match)
-    assert now["outcome"] == {"winner": None, "reason": "the board is full", "lost": ["Z"]}
+    assert now["outcome"] == {"winner": None, "reason": "the board is full, and Z had left", "lost": ["Z"]}
     assert now["result"] == "1/2-1/2-0"
 
 
