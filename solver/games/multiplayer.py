@@ -185,7 +185,8 @@ class MultiplayerRules(CellRules):
 
     def _drawn(self, playing: tuple[int, ...]) -> Outcome:
         lost = tuple(mark for number, mark in enumerate(self.sides) if number not in playing)
-        return Outcome(None, f"the board is full, and {' and '.join(lost)} had left" if lost else "the board is full", lost)
+        why = f"the board is full, and {' and '.join(lost)} had left" if lost else "the board is full"
+        return Outcome(None, why, lost)
 
     @staticmethod
     def _won_by_last(playing: tuple[int, ...]) -> Outcome | None:
