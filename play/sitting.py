@@ -99,6 +99,8 @@ class Sitting:
             share = first.estimate
             return first.move, analysis.verdict if share is None else in_chances(share, analysis.to_move or "")
         move = oracle.best_move(self.match.state.position)
+        if move.score is None:
+            return move.move, analysis.verdict
         return move.move, led_to(move.score, move.plies, analysis.scale, analysis.to_move or "", self.rules.sides)
 
     def review(self, last: int | None = None) -> Review:

@@ -103,7 +103,7 @@ def verdicts(analysis: Analysis) -> dict[int, str]:
 def verdict(move: Move, scale: str) -> str:
     """Return what a move leads to, in short: `+3`, `=`, `-4`, or `?` if it is not settled."""
     if not move.score:
-        return "=" if move.outcome else "?"
+        return "?" if move.score is None else "="
     return f"{'+' if move.score > 0 else '-'}{abs(move.score) if scale == MARGIN else move.plies}"
 
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from oracle.answers import Analysis
 from oracle.cli.drawing import legend, verdicts
 from oracle.cli.large import is_large, legend_of, notes_of
-from oracle.grading import keeps_outcome
 from oracle.oracle import Oracle
 from play.advice import analyse
 from play.graded import Graded
@@ -147,7 +146,7 @@ def _wrong_replies(
     wrong = {}
     for move in analysis.moves:
         after = analyse(oracle, match, rules.play(state, move.cell))
-        wrong[move.cell] = sum(not keeps_outcome(after.score, reply.score) for reply in after.moves)
+        wrong[move.cell] = sum(reply.outcome != after.outcome for reply in after.moves)
     return wrong
 
 

@@ -27,14 +27,16 @@ class Stop(TypedDict):
 
 
 class Proof(TypedDict):
-    """Why an outcome is certain on a board too large to solve: a side's winning strategy, or what stops both sides."""
+    """A proof of an outcome: a side's winning strategy, a defence, or what stops both sides."""
 
-    kind: Literal["strategy", "dead", "pairing", "weights"]
+    kind: Literal["strategy", "defence", "dead", "pairing", "weights"]
     text: str
     side: NotRequired[Literal["X", "O"]]
     plies: NotRequired[int]
     line: NotRequired[list[str]]
     stops: NotRequired[list[Stop]]
+    answers: NotRequired[int]
+    file: NotRequired[str]
 
 
 class Threats(TypedDict):
