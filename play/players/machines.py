@@ -86,7 +86,7 @@ class TacticalPlayer:
 
 
 class OraclePlayer:
-    """The oracle: never errs, and makes the best move that is hardest to answer."""
+    """The oracle: makes the best move that is hardest to answer, as far as scores are known."""
 
     symmetric = True
 

@@ -6,7 +6,7 @@ rules        win, block, then the middle, corners, edges (games of lines, of any
 priority     captures, keeps the other side from capturing, takes new ground (the duel)
 search       a live search, without a store; search:0 to search:10 in the duel and on boards too large to solve
 mcts         random games from every move, more from those that do well; mcts:N plays N of them, 10,000 by default
-oracle       never errs where the board can be solved, and sets traps; oracle:0 to oracle:10, from random to best
+oracle       makes a best move where scores are known, and sets traps; oracle:0 to oracle:10, from random to best
 first        the oracle's first best move, which sets no traps
 run:FOLDER   what a learner has learned: ttt4-play train makes such a folder
 gomocup:PATH a program that speaks the Gomocup protocol (play/gomocup/manager.py)
