@@ -21,7 +21,7 @@ class AidedSearch(Search):
     def look(self, x: int, o: int, deadline: float) -> Look:
         """Return what is known of a position by the deadline."""
         look = super().look(x, o, deadline - (1 - _ALONE) * max(0.0, deadline - monotonic()))
-        if look.exact:
+        if look.exact or monotonic() > deadline:
             return look
         draw = self._at_hand.draw(x, o, deadline)
         if draw and self._at_hand.is_certain_of_all(draw):

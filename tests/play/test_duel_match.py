@@ -255,7 +255,7 @@ def test_help_lists_what_a_duel_has_and_no_lines() -> None:
     assert {"undo", "redo", "hint", "show", "why", "review", "save", "resign", "help", "quit"} <= set(named)
     assert "lines" not in named
     assert said[1].startswith("A move is b2 or 2 2. Besides:\n")
-    assert said[2] == "Only games of lines have lines to list, and duel,3,3 is not one.\n"
+    assert said[2] == "Duel,3,3 has no lines.\n"
     assert said[3].startswith("G has won: R resigned.\n")
 
 

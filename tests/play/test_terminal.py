@@ -187,8 +187,8 @@ def test_bytes_that_are_not_text_cost_a_process_one_line(store3: Path) -> None:
 
 
 VALUES = {
-    "--game": ["3,3,3"], "--x": ["random"], "--o": ["random"], "--level": ["3"], "--first": ["O"], "--seed": ["1"],
-    "--board": ["X../.../..."], "--plain": [], "--store": ["there"], "--live": [], "--time": ["1"],
+    "--game": ["3,3,3"], **dict.fromkeys(["--x", "--o", "--z", "--t"], ("random",)), "--level": ["3"], "--first": ["O"],
+    "--seed": ["1"], "--board": ["X../.../..."], "--plain": [], "--store": ["there"], "--live": [], "--time": ["1"],
 }  # fmt: skip
 
 

@@ -193,6 +193,7 @@ def test_a_digest_that_is_not_the_published_one_stops_a_build(
 def test_digests_are_read_from_the_first_folder_that_has_them_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from solver import published as tables
     from solver.store import digests as published
 
     texts = [
@@ -209,9 +210,9 @@ def test_digests_are_read_from_the_first_folder_that_has_them_whole(
         Path(folder).mkdir()
         if text is not None:
             Path(folder, "digests.toml").write_bytes(text)
-    monkeypatch.setattr(published, "_digests", published._digests.__wrapped__)
+    monkeypatch.setattr(published, "_digests", lambda: tables.published.__wrapped__("digests"))
     for some, digest in ((folders, "a"), (folders[::-1], "b"), (folders[:5], None)):
-        monkeypatch.setattr(published, "shared_folders", lambda some=some: some)
+        monkeypatch.setattr(tables, "shared_folders", lambda some=some: some)
         assert published.published_digest(parse_game("3,3,3")) == digest
 
 

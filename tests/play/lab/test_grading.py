@@ -344,6 +344,7 @@ def test_play_that_meets_too_many_positions_is_estimated(monkeypatch: pytest.Mon
 def larger(monkeypatch: pytest.MonkeyPatch) -> Grader:
     """A grader of a game of which nothing is known: as if 4x4 had too many positions."""
     monkeypatch.setattr("play.lab.grading.MOST", 100)
+    monkeypatch.setattr("solver.certificates.at_hand.AtHand.draw", lambda *position: None)
     return Grader("4,4,4", live=True, seconds=0.01)
 
 
