@@ -3,13 +3,13 @@
 The generic cell rate algorithm: one number for each address, the time at which all its work would be paid for at
 the steady rate. Work is let through as long as that time is no further ahead than the burst.
 
-    a look-up                      1
-    a review, a puzzle             5
-    a game's lines                 1 for each 1,000 cells in them
-    a batch of n boards            n / 8
-    a live search                 50
-    a new game                    10
-    a step in a game, a stream     1, and 50 for a step where a machine has to search
+    a look-up, a step in a game, a stream    1
+    a batch of n boards                      n / 8
+    a game's lines                           1 for each 1,000 cells in them
+    a new game                              10
+    a search, a puzzle, a review            50 for each second that it takes
+
+What a search takes shows afterwards. Before, an address has to afford one second of it (play/server/worker.py).
 """
 
 import ipaddress
@@ -20,8 +20,11 @@ from play.server.problems import Problem
 LINES = 1 / 1000
 """For each cell of a game's lines, where they are told."""
 
-LOOKUP, SEVERAL, BEGIN, SEARCH = 1.0, 5.0, 10.0, 50.0
+LOOKUP, BEGIN = 1.0, 10.0
 BATCH = 1 / 8
+
+SEARCH = 50.0
+"""For each second of the worker's time."""
 
 RATE = 50.0
 """Units a second for each address that is not this machine."""
@@ -54,17 +57,30 @@ class Allowance:
 
     def charge(self, address: str, cost: float, now: float | None = None) -> float:
         """Charge an address; return 0, or after how many seconds it can afford this, and then nothing is charged."""
+        now = time.monotonic() if now is None else now
+        wait = self.wait(address, cost, now)
+        if not wait:
+            self.settle(address, cost, now)
+        return wait
+
+    def wait(self, address: str, cost: float, now: float | None = None) -> float:
+        """Return after how many seconds an address can afford this: 0 if it can now."""
         if self._spares_loopback and is_loopback(address):
             return 0.0
         now = time.monotonic() if now is None else now
-        until = max(self._paid_until.get(address, now), now) + cost * self._interval
-        wait = until - now - self._burst
-        if wait > 0:
-            return wait
+        return max(0.0, self._until(address, cost, now) - now - self._burst)
+
+    def settle(self, address: str, cost: float, now: float | None = None) -> None:
+        """Charge an address for work that is done, even if it cannot afford it, or give something back."""
+        if self._spares_loopback and is_loopback(address):
+            return
+        now = time.monotonic() if now is None else now
         if len(self._paid_until) >= _MOST_ADDRESSES:
             self._forget(now)
-        self._paid_until[address] = until
-        return 0.0
+        self._paid_until[address] = self._until(address, cost, now)
+
+    def _until(self, address: str, cost: float, now: float) -> float:
+        return max(self._paid_until.get(address, now), now) + cost * self._interval
 
     def _forget(self, now: float) -> None:
         """Forget the addresses that owe nothing, and if that is not enough, the half that owes least."""
@@ -74,7 +90,15 @@ class Allowance:
 
 def charge(allowance: Allowance, address: str, cost: float) -> None:
     """Charge an address for work; raise Problem if it has asked for too much."""
-    wait = allowance.charge(address, cost)
+    _require_no(allowance.charge(address, cost))
+
+
+def require_affordable(allowance: Allowance, address: str, cost: float) -> None:
+    """Raise Problem if an address cannot afford some work; charge nothing."""
+    _require_no(allowance.wait(address, cost))
+
+
+def _require_no(wait: float) -> None:
     if wait:
         raise Problem(429, "too-many-requests", f"too many requests: try again in {wait:.1f} s", wait=wait)
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from play.judged import MOST_LOOKS
 from play.match import MOVED, RESIGNED
 from play.records.json_form import record_as_dict
 from play.records.text import Record
-from play.server.allowance import BEGIN, LINES, LOOKUP, SEARCH, SEVERAL, Allowance, charge
+from play.server.allowance import BEGIN, LINES, LOOKUP, SEARCH, Allowance, charge, require_affordable
 from play.server.desk import Desk
 from play.server.events import Streams
 from play.server.games import game_facts, games_served
@@ -80,7 +79,7 @@ class Api:
                 return _json(game_facts(game, len(store.manifest.symmetries), store.manifest.facts()))
         if game.cells > game.settled_cells:
             return _json(game_facts(game, None, None))
-        return _json(game_facts(game, json.loads(await self.worker.ask("symmetries", name)), None))
+        return _json(game_facts(game, json.loads(await self.worker.ask(request.address, "symmetries", name)), None))
 
     async def puzzle(self, request: Request) -> Reply:
         """Make a puzzle."""
@@ -101,6 +100,7 @@ class Api:
         asked = decoded(await read_body(request.scope, request.receive), Begin)
         charge(self.allowance, request.address, BEGIN)
         live = await self.matches.begin(asked.game, asked.players, asked.board, request.address)
+        live.asker = request.address
         return self._seated(live, sorted(live.people, key=list(live.rules.sides).index))
 
     async def match(self, request: Request) -> Reply:
@@ -154,6 +154,7 @@ class Api:
         charge(self.allowance, request.address, BEGIN)
         await read_body(request.scope, request.receive)
         begun, seat = await self.matches.rematch(live, side, request.address)
+        begun.asker = request.address
         return self._seated(begun, [seat])
 
     async def review(self, request: Request) -> Reply:
@@ -164,14 +165,13 @@ class Api:
 
     async def _worked_out(self, address: str, task: str, game: str, *question: Any) -> Reply:
         """Return what the worker answers to a question about many positions of a game."""
+        charge(self.allowance, address, LOOKUP)
         stored = self.desk.stored(self.desk.rules(game))
-        charge(self.allowance, address, SEVERAL if stored else SEARCH)
         found = self.desk.game(game)
-        if task == "review" and not stored and isinstance(found, Game) and found.cells > found.settled_cells:
-            charge(self.allowance, address, (MOST_LOOKS - 1) * SEARCH)
-        elif not stored and found.cells > found.quick_cells:
+        bounded = task == "review" and isinstance(found, Game) and found.cells > found.settled_cells
+        if not stored and not bounded and found.cells > found.quick_cells:
             raise Problem(409, "no-store", f"{game} has no store here, and searching it would take too long")
-        return Reply(await self.worker.ask(task, game, *question))
+        return Reply(await self.worker.ask(address, task, game, *question))
 
     async def _step(self, request: Request, shape: type[Any]) -> tuple[LiveMatch, str, Any]:
         """Return the match that a request is about, the side that sent it, and what it asks for."""
@@ -181,7 +181,8 @@ class Api:
         side = self._seat(live, request)
         asked = decoded(body, shape)
         if has_searcher(self.desk, live):
-            charge(self.allowance, request.address, SEARCH)
+            require_affordable(self.allowance, request.address, SEARCH)
+        live.asker = request.address
         return live, side, asked
 
     def _seat(self, live: LiveMatch, request: Request) -> str:

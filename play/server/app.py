@@ -47,8 +47,8 @@ class App:
         An address gets `limit` units of work a second, and may have begun `most_of_one` matches that are kept.
         """
         self.desk = desk
-        self.worker = Worker(*desk.settings)
         allowance = Allowance(limit)
+        self.worker = Worker(*desk.settings, allowance)
         self.api = Api(desk, self.worker, allowance)
         self.log = Log(log_path, most_of_one=most_of_one)
         for line in damage_lines(self.log.check(), log_path):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from play.match import MOVED, Match
-from play.server.allowance import BEGIN, LOOKUP, SEARCH, charge
+from play.server.allowance import BEGIN, LOOKUP, SEARCH, charge, require_affordable
 from play.server.api import Api
 from play.server.live import LiveMatch
 from play.server.matches import no_match, searches
@@ -64,7 +64,8 @@ async def machine_move(api: Api, request: Request) -> Reply:
     live, rules = _found(api, asked.game_id)
     _require_machine_to_move(live)
     if searches(api.desk, rules, live.players[live.match.to_move or ""]):
-        charge(api.allowance, request.address, SEARCH)
+        require_affordable(api.allowance, request.address, SEARCH)
+    live.asker = request.address
     with _state_if_stale(live):
         step = json.loads(await api.matches.ask_machine(live))  # nothing was awaited since it was found to be its turn
     if step["event"] != MOVED:

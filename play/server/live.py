@@ -44,6 +44,8 @@ class LiveMatch:
         self.rematch: str | None = None
         self.asked: set[tuple[str, str]] = set()
         self.machine: asyncio.Task[Any] | None = None
+        self.asker = ""
+        """The address whose request its machine moves for."""
         self.used = time.monotonic()
         self.size = 0
         self._notices = 0

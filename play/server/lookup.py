@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 from zlib import adler32, crc32
 
-from play.server.allowance import BATCH, LOOKUP, SEARCH, Allowance, address_of, charge
+from play.server.allowance import BATCH, LOOKUP, Allowance, address_of, charge
 from play.server.desk import Desk
 from play.server.problems import ANYONE, Problem, as_problem, error_dict, error_reply, json_messages, typed_and_long
 from play.server.requests import Batch, words_of
@@ -100,11 +100,9 @@ class Lookup:
                 answers.append(kept.body)
                 continue
             try:
-                if not stored:
-                    charge(self._allowance, address, SEARCH)
-                    if time.monotonic() > deadline:
-                        raise Problem(503, "busy", "the batch took too long: ask again for this board", wait=1.0)
-                answers.append(await self._position(query, parse(game, board), stored=stored))
+                if not stored and time.monotonic() > deadline:
+                    raise Problem(503, "busy", "the batch took too long: ask again for this board", wait=1.0)
+                answers.append(await self._position(query, parse(game, board), address, stored=stored))
             except Ttt4Error as error:
                 answers.append(_error_of(error))
         return b"[" + b",".join(answers) + b"]"
@@ -119,19 +117,17 @@ class Lookup:
         game = self._desk.game(name)
         stored = self._desk.stored(rules) is not None
         position = after_moves(game, words["moves"]) if "moves" in words else parse(game, words["board"])
-        if not stored:
-            charge(self._allowance, address_of(scope), SEARCH)
-        body = await self._position(query, position, stored=stored)
+        body = await self._position(query, position, address_of(scope), stored=stored)
         kept = self._kept.get(query)
         return kept.messages(scope) if kept else json_messages(200, body, [(b"cache-control", b"no-store"), *ANYONE])
 
-    async def _position(self, query: bytes, position: BoardPosition, *, stored: bool) -> bytes:
-        """Return the answer to a position, and keep it if it is exact."""
+    async def _position(self, query: bytes, position: BoardPosition, address: str, *, stored: bool) -> bytes:
+        """Return the answer to a position that an address asks for, and keep it if it is exact."""
         name = position.game.notation
         if stored:
             body, exact = self._desk.position(name, position).encode(), True
         else:
-            body = await self._worker.ask("position", name, str(position))
+            body = await self._worker.ask(address, "position", name, str(position))
             exact = json.loads(body)["exact"]
         if exact:
             self._keep(query, _kept(body))

@@ -18,6 +18,7 @@ from typing import Any
 from play.match import TOOK_BACK
 from play.players.player import PlayerError, read_player, require_player_of
 from play.server.desk import Desk
+from play.server.fair_queue import MOST_WAITING
 from play.server.live import LiveMatch
 from play.server.log import Crowded, Log
 from play.server.log_rows import ID_BYTES, MatchDamaged
@@ -66,7 +67,8 @@ class Machine:
         question = (rules.name, rules.encode(state), player, f"{self._live.name} {self._live.version}")
         try:
             if searches(matches.desk, rules, self._name):
-                asked = asyncio.run_coroutine_threadsafe(matches.worker.ask("choice", *question), matches.loop)
+                work = matches.worker.ask(self._live.asker, "choice", *question)
+                asked = asyncio.run_coroutine_threadsafe(work, matches.loop)
                 return rules.read(json.loads(asked.result()))
             return rules.read(json.loads(matches.desk.choice(*question)))
         except Ttt4Error:
@@ -85,7 +87,7 @@ class Matches:
         self.worker = worker
         self.loop = asyncio.get_running_loop()
         self._loaded: OrderedDict[bytes, LiveMatch] = OrderedDict()
-        self._quick, self._searching = ThreadPoolExecutor(2, "machine"), ThreadPoolExecutor(4, "search")
+        self._quick, self._searching = ThreadPoolExecutor(2, "machine"), ThreadPoolExecutor(MOST_WAITING, "search")
         self._making_room = asyncio.Lock()
         log.in_use = self._in_use
         self._tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._keep_house())]

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from play.judged import MOST_LOOKS
+from play.server import fair_queue
 from play.server.allowance import SEARCH, Allowance
 from play.server.desk import LARGEST_BOARD
 from play.server.events import MOST_FROM_ONE, MOST_STREAMS
@@ -42,9 +42,10 @@ _PARTS = {
 }
 _ABOUT = f"""Perfect play as JSON. Every error has one shape: `error` (a word for programs), `message`, `statusCode`.
 
-Requests are charged by their work: a look-up or a step 1 unit, a batch of n boards n/8, a puzzle or a review 5, a new
-game 10, a live search 50, also for a step after which a machine has to search; a review on a board too large to solve
-{MOST_LOOKS * SEARCH:g}. {{allowed}}
+Requests are charged by their work: a look-up or a step 1 unit, a batch of n boards n/8, a new game 10. Searches,
+puzzles, reviews, and moves of a machine that has to search are charged afterwards, {SEARCH:g} units a second; an
+address must be able to afford one second before. {{allowed}} At most {fair_queue.MOST_WAITING} searches wait,
+{fair_queue.MOST_OF_ONE} of one address, and addresses get equal shares of the time.
 
 Boards have at most {LARGEST_BOARD} cells, and bodies 64 kB. A match has at most {MOST_EVENTS:,} steps and is kept for
 {KEPT_DAYS} days after the last one, or for {UNPLAYED_DAYS} if nobody moves; {MOST_MATCHES:,} matches are kept in all,

@@ -13,6 +13,7 @@ from web import Answer
 
 from play.server import allowance as charging
 from play.server.allowance import BATCH, BURST, RATE, Allowance, address_of
+from play.server.fair_queue import FairQueue
 from play.server.requests import MOST_BOARDS
 
 BOARD = "X.../.O../..../...."
@@ -166,7 +167,6 @@ WORK: list[tuple[float, str, str, object]] = [
     (1, "GET", "/api/games", None),
     (1.04, "GET", "/api/games/4,4,4", None),  # ten lines of four cells
     (6.76, "GET", "/api/games/20,20,5", None),  # 1,152 lines of five
-    (5, "GET", "/api/puzzle?seed=1", None),
     (10, "POST", "/api/matches", {}),
     (1, "GET", f"/game/state/{NOBODY}", None),
     (1, "POST", "/game/move", {"gameId": NOBODY, "player": "R", "row": 0, "col": 0}),
@@ -174,8 +174,6 @@ WORK: list[tuple[float, str, str, object]] = [
     (10, "POST", "/game/start", {"mode": "PvAI"}),
     (1, "POST", "/api/positions", {"boards": [BOARD] * 8}),
     (50, "POST", "/api/positions", {"boards": [BOARD] * 400}),
-    (51, "GET", "/api/position?game=6,7,4&board=42", None),  # a look-up, and a search for it
-    (51, "POST", "/api/positions", {"game": "6,7,4", "boards": ["42"]}),
 ]
 
 
@@ -193,25 +191,119 @@ def test_work_costs_what_the_documentation_says(
     assert [is_refused() for _ in range(4)] == [False, False, False, True]
 
 
-@pytest.mark.parametrize(("machine", "cost"), [("random", 1), ("search", 51)])
-def test_a_step_after_which_a_machine_has_to_search_costs_a_search(
-    machine: str, cost: float, limited: InProcess
-) -> None:
-    first, second = (limited.begin("3,3,3", O=machine) for _ in range(2))
-    spend(limited, BURST - 2 * 10 - cost)
-    assert [limited.move(match, "X", 0, "b2").status for match in (first, second)] == [200, 429]
+SEARCHES: list[tuple[str, str, object]] = [
+    ("GET", "/api/position?game=6,7,4&board=42", None),
+    ("POST", "/api/positions", {"game": "6,7,4", "boards": ["42"]}),
+    ("GET", "/api/puzzle?seed=1", None),
+]
 
 
-def test_a_machine_of_the_duel_costs_a_search_if_it_moves_and_does_not_move_if_that_is_too_much(
-    limited: InProcess, clock: SimpleNamespace
+@pytest.fixture
+def working(limited: InProcess, clock: SimpleNamespace) -> Callable[[float], None]:
+    """Let each of the worker's answers take some seconds."""
+    worker = limited.app.worker
+    worker._clock = clock.monotonic
+    answer = worker._answer
+
+    def take(seconds: float) -> None:
+        async def slow(question: str) -> bytes:
+            clock.now += seconds
+            return await answer(question)
+
+        worker._answer = slow  # type: ignore[method-assign]
+
+    return take
+
+
+def units_left(served: InProcess, source: str = "127.0.0.1") -> float:
+    """Return how many units an address may spend at once, where it gets one more each second."""
+    return BURST - served.app.api.allowance.wait(source, BURST)
+
+
+@pytest.mark.parametrize(("method", "path", "body"), SEARCHES)
+def test_a_search_costs_the_seconds_that_it_takes_and_has_to_afford_one_before(
+    method: str, path: str, body: object, limited: InProcess, working: Callable[[float], None]
 ) -> None:
+    working(4.0)
+    spend(limited, BURST - 250)
+    assert limited.ask(method, path, body).status == 200
+    assert units_left(limited) == 250 - 1 - 4 * 50 + 4, "it has got four more meanwhile"
+    spend(limited, 3)
+    again = limited.ask(method, path.replace("seed=1", "seed=2"), body)
+    assert (again.json[0] if isinstance(again.json, list) else again.json)["statusCode"] == 429
+    assert units_left(limited) == 49, "what is refused costs a look-up"
+
+
+def test_an_address_may_come_to_owe_what_a_search_took(limited: InProcess, working: Callable[[float], None]) -> None:
+    working(20.0)
+    assert limited.get("/api/puzzle?seed=1").status == 200
+    assert units_left(limited) == BURST - 1 - 1000 + 20
+    assert is_too_many(limited.get(ONE))
+    assert limited.ask("GET", ONE, source="10.0.0.2").status == 200
+
+
+def test_a_search_that_was_made_before_or_is_refused_costs_a_look_up(
+    limited: InProcess, working: Callable[[float], None]
+) -> None:
+    working(1.0)
+    first = limited.get("/api/puzzle?seed=1")
+    before = units_left(limited)
+    assert limited.get("/api/puzzle?seed=1").body == first.body
+    assert units_left(limited) == before - 1
+    limited.app.worker._queue = FairQueue(most_of_one=0)
+    assert limited.get("/api/puzzle?seed=2").error == (503, "busy")
+    assert units_left(limited) == before - 2
+
+
+def test_one_of_those_who_ask_the_same_pays_for_it(limited: InProcess, working: Callable[[float], None]) -> None:
+    working(2.0)
+    sources = ["10.0.0.1", "10.0.0.2", "10.0.0.1"]
+    same = (limited.asking("GET", "/api/puzzle?seed=1", source=each) for each in sources)
+    assert {answer.status for answer in limited.together(*same)} == {200}
+    assert [units_left(limited, each) for each in sources[:2]] == [BURST - 2 - 100 + 2, BURST]
+
+
+@pytest.mark.parametrize(("machine", "needed"), [("random", 1), ("search", 51)])
+def test_a_step_after_which_a_machine_has_to_search_has_to_afford_that(
+    machine: str, needed: float, limited: InProcess
+) -> None:
+    match = limited.begin("3,3,3", O=machine)
+    spend(limited, BURST - 10 - needed + 0.01)
+    assert is_too_many(limited.move(match, "X", 0, "b2"))
+    spend(limited, -1.01)
+    assert limited.move(match, "X", 0, "b2").status == 200
+
+
+def test_the_address_that_lets_a_machine_search_pays_for_it(
+    limited: InProcess, working: Callable[[float], None]
+) -> None:
+    working(3.0)
+    match = limited.begin("3,3,3", O="search")
+    moved = limited.start_asking(
+        "POST", f"/api/matches/{match['id']}/moves", {"version": 0, "id": "1", "move": "b2"}, match["tokens"]["X"],
+        source="10.0.0.1",
+    )  # fmt: skip
+    assert limited.run(moved).status == 200
+    limited.wait_for(match, 2)
+    assert units_left(limited, "10.0.0.1") == BURST - 1 - 150 + 3
+    first = limited.ask("POST", "/api/matches", {"game": "3,3,3", "players": {"X": "search"}}, source="10.0.0.2").json
+    limited.wait_for(first, 1)
+    assert units_left(limited, "10.0.0.2") == BURST - 10 - 150 + 3
+
+
+def test_a_machine_of_the_duel_moves_only_if_that_can_be_afforded(
+    limited: InProcess, clock: SimpleNamespace, working: Callable[[float], None]
+) -> None:
+    working(1.0)
     game = {"gameId": limited.post("/game/start", {"mode": "PvAI", "level": 0}).json["id"]}
     assert limited.post("/game/move", {**game, "player": "R", "row": 0, "col": 0}).status == 200
-    spend(limited, BURST - 10 - 1 - 50)
+    spend(limited, units_left(limited) - 50)
     assert is_too_many(limited.post("/ai/move", game))
     assert limited.app.api.matches.find(game["gameId"]).version == 1
-    clock.now += 3
-    assert [limited.post("/ai/move", game).status for _ in range(3)] == [200, 409, 429]
+    clock.now += 2
+    assert limited.post("/ai/move", game).status == 200
+    assert units_left(limited) == 49 + 2 - 1 - 50 + 1
+    assert limited.post("/ai/move", game).status == 409
 
 
 def test_a_page_of_another_origin_may_read_that_it_asks_too_much_where_it_may_read(limited: InProcess) -> None:

@@ -23,6 +23,7 @@ from play.players.roster import Roster
 from play.puzzles import make_puzzle
 from play.server import worker
 from play.server.desk import LARGEST_BOARD, Desk
+from play.server.fair_queue import MOST_OF_ONE
 from solver.cli.main import main as solve
 from solver.games.lines import grid
 from solver.index.symmetry import symmetries
@@ -234,7 +235,7 @@ def test_an_answer_for_which_there_was_too_little_time_is_not_kept(brisk: InProc
 def test_when_too_many_searches_wait_the_next_one_is_told_when_to_come_back(serve: Callable[..., InProcess]) -> None:
     server = serve()
     server.searching.clear()
-    boards = [f"{'.' * cell}X{'.' * (8 - cell)}" for cell in range(9)]
+    boards = [f"{'.' * cell}X{'.' * (8 - cell)}" for cell in range(MOST_OF_ONE)]
     asking = [server.start_asking("GET", f"/api/position?game=3,3,3&board={board}") for board in boards]
     refused = asked(server, "9", "3,3,3")
     assert (refused.status, refused.json["error"]) == (503, "busy")
