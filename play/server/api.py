@@ -12,7 +12,7 @@ from play.records.text import Record
 from play.server.allowance import BEGIN, LINES, LOOKUP, SEARCH, Allowance, charge, require_affordable
 from play.server.desk import Desk
 from play.server.events import Streams
-from play.server.games import game_facts, games_served
+from play.server.games import GameList, game_facts
 from play.server.live import LiveMatch
 from play.server.lookup import Lookup
 from play.server.matches import Matches, has_searcher
@@ -41,6 +41,7 @@ class Api:
         self.worker = worker
         self.allowance = allowance
         self.lookup = Lookup(desk, worker, allowance)
+        self.list = GameList(desk)
         self.streams = Streams()
         self.matches: Matches
 
@@ -56,7 +57,7 @@ class Api:
     async def games(self, request: Request) -> Reply:
         """List games."""
         charge(self.allowance, request.address, LOOKUP)
-        return _json(games_served(self.desk))
+        return Reply(self.list.as_json())
 
     async def game(self, request: Request) -> Reply:
         """Describe a game."""

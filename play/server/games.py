@@ -1,14 +1,16 @@
 """The games that a server offers, and what it says of each."""
 
+import json
 import os
 from typing import Any
 
 from play.players.roster import cell_rules_of
 from play.server.desk import Desk
-from solver.folders import find_store
-from solver.games.board import BoardGame, cells_of
+from solver.folders import find_store, shared_folders
+from solver.games.board import DEFAULT_GAME, BoardGame, cells_of
 from solver.games.files import games_with_names
 from solver.games.lines import Game
+from solver.games.notation import parse_game
 from solver.store.sealed import signed_for
 
 OFFERED = (
@@ -21,24 +23,37 @@ MULTIPLAYER = ("3p:5,5,4",)
 """The listed games of more than two sides."""
 
 
+class GameList:
+    """The games that are listed: some boards, the games with names, and those of the operator's own."""
+
+    def __init__(self, desk: Desk) -> None:
+        """List what a desk serves."""
+        self._desk = desk
+        self._folders: list[str] = []
+        self._changed: list[int] = []
+        self._json = b""
+
+    def as_json(self) -> bytes:
+        """Return the list, made again only when a file has come or gone in a folder of stores."""
+        if not self._json or self._changed != [_changed_at(folder) for folder in self._folders]:
+            self._folders = _folders_of_stores(self._desk)
+            self._changed = [_changed_at(folder) for folder in self._folders]
+            self._json = json.dumps(games_served(self._desk)).encode()
+        return self._json
+
+
 def games_served(desk: Desk) -> list[dict[str, Any]]:
-    """Return the games that are listed: some boards, the games with names, and those of the operator's own."""
+    """Return the games that are listed."""
     named = dict(games_with_names())
     found = []
-    for name in (*OFFERED, *named):
+    for name in dict.fromkeys((*OFFERED, *named, *(run.game for run in desk.runs.values()))):
         game = desk.game(name)
-        found.append({**_shape(game), "about": named.get(name, ""), "store": has_store(desk, game)})
-    found += [
-        {**_shape(game), "about": "", "store": has_store(desk, game)}
-        for game in map(desk.game, dict.fromkeys(run.game for run in desk.runs.values()))
-        if game.notation not in (*OFFERED, *named)
-    ]
+        listed = {**_shape(game), "about": named.get(name, ""), "store": has_store(desk, game)}
+        runs = [each for each, run in desk.runs.items() if run.game == game.notation]
+        found.append({**listed, "runs": runs} if runs else listed)
     for name in MULTIPLAYER:
         rules = cell_rules_of(desk.rules(name), "a board")
         found.append({**_shape(rules.game), "name": name, "sides": list(rules.sides), "about": "", "store": False})
-    for listed in found:
-        runs = [name for name, run in desk.runs.items() if run.game == listed["name"]]
-        listed.update({"runs": runs} if runs else {})
     return [*found, *({"name": name, "cells": None, "about": "", "store": False} for name in desk.own)]
 
 
@@ -49,6 +64,23 @@ def has_store(desk: Desk, game: BoardGame[Any]) -> bool:
         return False
     path = find_store(game, store)
     return os.path.exists(path) and signed_for(path) in (None, "", game.name)
+
+
+def _folders_of_stores(desk: Desk) -> list[str]:
+    """Return the folders in which a store that a desk uses is, or may come to be."""
+    store, live, _ = desk.settings
+    if live:
+        return []
+    named = os.path.dirname(os.path.abspath(find_store(parse_game(DEFAULT_GAME), store)))
+    return [named, os.path.dirname(named), *shared_folders()]
+
+
+def _changed_at(folder: str) -> int:
+    """Return when a file came or went in a folder; 0 if there is no such folder."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def game_facts(game: BoardGame[Any], symmetries: int | None, store: dict[str, Any] | None) -> dict[str, Any]:

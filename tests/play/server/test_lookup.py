@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import random
+import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -17,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web import Answer
 
+import play.server.games
 from oracle import Oracle
 from oracle.oracle import SearchingLive
 from play.players.roster import Roster
@@ -24,6 +27,7 @@ from play.puzzles import make_puzzle
 from play.server import worker
 from play.server.desk import LARGEST_BOARD, Desk
 from play.server.fair_queue import MOST_OF_ONE
+from play.server.games import GameList
 from solver.cli.main import main as solve
 from solver.games.lines import grid
 from solver.index.symmetry import symmetries
@@ -301,6 +305,34 @@ def test_live_searches_though_there_is_a_store(serve: Callable[..., InProcess], 
     served = serve(live=True, store=str(store4))
     assert served.get("/api/position?board=XOX1/OXO1/XO2/4").json["source"] == "search"
     assert not any(game["store"] for game in served.get("/api/games").json)
+
+
+@pytest.mark.parametrize("existing", [True, False])
+def test_the_list_of_games_is_made_again_only_when_a_store_comes_or_goes(
+    existing: bool, store4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "stores"
+    if existing:
+        folder.mkdir()
+    games = GameList(Desk(str(folder) + "/"))
+    made: list[Desk] = []
+    make = play.server.games.games_served
+    monkeypatch.setattr(play.server.games, "games_served", lambda desk: (made.append(desk), make(desk))[1])
+
+    def has_store() -> bool:
+        return "4,4,4" in [game["name"] for game in json.loads(games.as_json()) if game["store"]]
+
+    assert [has_store() for _ in range(3)] == [False] * 3
+    folder.mkdir(exist_ok=True)
+    store = folder / "4x4x4.ttt4"
+    shutil.copy(store4, tmp_path / "new")
+    (tmp_path / "new").rename(store)
+    os.utime(folder, ns=(1, 1))  # the clock of a file system may stand still for so short a time
+    assert [has_store() for _ in range(3)] == [True] * 3
+    assert len(made) == 2
+    store.unlink()
+    os.utime(folder, ns=(2, 2))
+    assert not has_store()
 
 
 def test_every_game_that_is_listed_is_served(
