@@ -140,16 +140,16 @@ class App:
 
     def _require_own_host(self, scope: Any) -> None:
         """Raise Problem unless the request was meant for this server, and not for a name that somebody gave it."""
-        for name, value in scope["headers"]:
-            if name == b"host":
-                if value in self._good_hosts:
-                    return
-                if self._is_own(value):
-                    if len(self._good_hosts) < 64:
-                        self._good_hosts.add(value)
-                    return
-                break
-        raise Problem(421, "wrong-host", "this server has another name; start it with --allow-host to add one")
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) > 1:
+            raise Problem(400, "several-hosts", f"the request names {len(hosts)} hosts: send one Host header")
+        host = hosts[0] if hosts else b""
+        if host in self._good_hosts:
+            return
+        if not self._is_own(host):
+            raise Problem(421, "wrong-host", "this server has another name; start it with --allow-host to add one")
+        if len(self._good_hosts) < 64:
+            self._good_hosts.add(host)
 
     def _is_own(self, host: bytes) -> bool:
         found = _HOST.fullmatch(host.decode("latin-1").lower())

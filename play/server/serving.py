@@ -58,6 +58,14 @@ class _Protocol(HttpToolsProtocol):
         super().on_message_begin()
         self._incomplete = True
 
+    def on_headers_complete(self) -> None:
+        """Let a host that the target names count besides the Host header, unless they are the same."""
+        if b"://" in self.url and not self.url.startswith(b"/"):
+            named = (b"host", self.url.split(b"/")[2])
+            if named not in self.headers:
+                self.headers.append(named)
+        super().on_headers_complete()
+
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._incomplete = False
