@@ -5,20 +5,23 @@ import gc
 import json
 import logging
 import resource
+import signal
 import socket
 import threading
 import warnings
 import webbrowser
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from ipaddress import ip_address
+from types import FrameType
 from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from play.server.problems import Problem, error_dict
+from solver.early import LINES
 from solver.errors import Ttt4Error
 
 _FILES = 16_384
@@ -150,17 +153,51 @@ def run(app: Any, listening: socket.socket, *, ready: Callable[[], None], open_a
         threading.Timer(0.3, webbrowser.open, [open_at]).start()
     ready()
     warnings.filterwarnings("ignore", "coroutine .* was never awaited")  # a signal may come just before it is
-    server_of(app).run(sockets=[listening])
+    server = server_of(app)
+    with server.handling_signals():
+        server.run(sockets=[listening])
 
 
-def server_of(app: Any) -> uvicorn.Server:
+class _Server(uvicorn.Server):
+    """A server that the first signal ends, with all that it has begun, and that heeds no other meanwhile."""
+
+    _ended_by: int | None = None
+
+    @contextmanager
+    def handling_signals(self) -> Iterator[None]:
+        """Handle signals in the body; after it, let the one that ended the server do what it would have done."""
+        handlers = {number: signal.getsignal(number) for number in LINES}
+        try:
+            yield
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        if self._ended_by:
+            signal.raise_signal(self._ended_by)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals from now on, except those that the parent process ignores."""
+        if threading.current_thread() is threading.main_thread():
+            for number in LINES:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    signal.signal(number, self.handle_exit)
+        yield
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End for a signal."""
+        self._ended_by = self._ended_by or sig
+        self.should_exit = True
+
+
+def server_of(app: Any) -> _Server:
     """Return a server of an application, not yet started."""
     config = uvicorn.Config(
         app, http=_Protocol, loop="uvloop", ws="none", lifespan="on", log_level="error", access_log=False,
         server_header=False, proxy_headers=False, timeout_graceful_shutdown=1, backlog=_BACKLOG,
     )  # fmt: skip
     logging.getLogger("uvicorn.error").addFilter(_is_news)
-    return uvicorn.Server(config)
+    return _Server(config)
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -112,7 +113,7 @@ def test_when_it_runs_it_opens_its_address_and_lets_the_server_have_its_socket(m
     monkeypatch.setattr(serving.webbrowser, "open", happened.append)
     monkeypatch.setattr(serving.gc, "freeze", lambda: None)
     monkeypatch.setattr(serving, "_allow_files", lambda: happened.append("files"))
-    server = SimpleNamespace(run=lambda sockets: happened.append(sockets))
+    server = SimpleNamespace(run=lambda sockets: happened.append(sockets), handling_signals=nullcontext)
     monkeypatch.setattr(serving, "server_of", lambda app: server if app == "app" else None)
     listening: Any = "socket"
     serving.run("app", listening, ready=lambda: happened.append("ready"), open_at="http://here")
@@ -144,7 +145,10 @@ def connected(port: int, path: str) -> socket.socket:
     return connection
 
 
-@pytest.mark.parametrize(("number", "line"), [(signal.SIGINT, "Interrupted."), (signal.SIGTERM, "Terminated.")])
+SIGNALS = [(signal.SIGINT, "Interrupted."), (signal.SIGTERM, "Terminated."), (signal.SIGHUP, "Hung up.")]
+
+
+@pytest.mark.parametrize(("number", "line"), SIGNALS)
 @pytest.mark.parametrize("searching", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_signal_ends_it_with_one_line_whoever_asks_or_follows_and_all_matches_come_back(
     searching: bool, number: signal.Signals, line: str, serve_process: Callable[..., Served], tmp_path: Path
@@ -170,18 +174,48 @@ def test_a_signal_ends_it_with_one_line_whoever_asks_or_follows_and_all_matches_
         assert back.get(here).json["events"][0]["time"] == made["time"]
 
 
-def test_a_signal_while_it_starts_ends_it_in_the_same_way(tmp_path: Path, store4: Path) -> None:
+@pytest.mark.parametrize(("number", "line"), SIGNALS)
+def test_of_several_signals_the_first_ends_it_with_one_line(
+    number: signal.Signals, line: str, serve_process: Callable[..., Served]
+) -> None:
+    served = serve_process()
+    following = connected(served.port, f"/api/matches/{served.begin()['id']}/events")
+    assert following.recv(15) == b"HTTP/1.1 200 OK"
+    served.process.send_signal(number)
+    while following.recv(65536):  # it ends the stream once it has begun to end
+        pass
+    for other in (*(each for each, _ in SIGNALS), number):
+        served.process.send_signal(other)
+    assert served.process.wait(60) == 128 + number
+    assert served.said == f"{line}\n"
+    following.close()
+
+
+@pytest.mark.parametrize(("number", "line"), SIGNALS)
+def test_a_signal_while_it_starts_ends_it_in_the_same_way(
+    number: signal.Signals, line: str, tmp_path: Path, store4: Path
+) -> None:
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "TTT4_STORE": str(store4)}
     with subprocess.Popen([*SERVE, "--port", "0"], stderr=subprocess.PIPE, text=True, env=environment) as process:
         while "uvloop" not in Path(f"/proc/{process.pid}/maps").read_text():  # it has begun to load the web
             assert process.poll() is None
             time.sleep(0.001)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         try:
-            assert process.communicate(timeout=60)[1] == "Interrupted.\n"
+            assert process.communicate(timeout=60)[1] == f"{line}\n"
         finally:
             process.kill()
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
+
+
+def test_a_signal_that_the_parent_process_ignores_does_not_end_it(
+    serve_process: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("web.SERVE", ["nohup", *SERVE])
+    served = serve_process()
+    served.process.send_signal(signal.SIGHUP)
+    assert served.get(ONE).status == 200
+    assert served.end(signal.SIGTERM, within=60) == 143
 
 
 def test_without_a_store_it_says_how_to_have_one_and_searches(serve_process: Callable[..., Served]) -> None:
