@@ -15,6 +15,8 @@ def leave_on_signals() -> None:
 
 def leave(number: int, frame: object) -> None:
     """End the process in one line, with the exit code of a signal."""
+    for each in LINES:  # so that no other signal says a line of its own
+        signal.signal(each, signal.SIG_IGN)
     try:  # noqa: SIM105 - contextlib would have to be imported
         os.write(2, f"{LINES[signal.Signals(number)]}\n".encode())
     except OSError:

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from solver.early import LINES, leave
@@ -48,8 +48,10 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, _raise)
         yield
     finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_IGN)
+        while any(signal.getsignal(number) is not signal.SIG_IGN for number in ours):
+            with suppress(KeyboardInterrupt):  # one more, while the first ends the command
+                for number in ours:
+                    signal.signal(number, signal.SIG_IGN)
         sys.unraisablehook = dropped
 
 

@@ -104,6 +104,23 @@ os.kill(os.getpid(), signal.SIGTERM)
     assert (ran.returncode, ran.stderr) == (128 + signal.SIGTERM, "Terminated.\n")
 
 
+def test_a_second_signal_while_the_first_ends_the_process_says_nothing() -> None:
+    program = """
+import os, signal
+from solver import early
+early.leave_on_signals()
+write = os.write
+def write_and_kill(*line):
+    write(*line)
+    for number in early.LINES:
+        os.kill(os.getpid(), number)
+os.write = write_and_kill
+os.kill(os.getpid(), signal.SIGHUP)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (129, "Hung up.\n")
+
+
 def test_a_signal_while_a_module_is_imported_ends_the_command_at_once(tmp_path: Path) -> None:
     (tmp_path / "swallowing.py").write_text(
         "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGTERM)\nexcept BaseException:\n    pass\n"
