@@ -3,6 +3,7 @@
 import math
 import os
 import sys
+from ipaddress import ip_address
 from typing import Any
 
 import click
@@ -28,11 +29,21 @@ def _limit_given(context: click.Context, parameter: click.Parameter, value: floa
     return value
 
 
+def _proxy_given(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Refuse what is no address."""
+    try:
+        return value and str(ip_address(value))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no address: write 127.0.0.1", context, parameter) from None
+
+
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 for all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 for any that is free.")
 @click.option("--open", "opening", is_flag=True, help="Open the page in the browser.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Another name of this server; repeatable.")
+@click.option("--proxy", metavar="ADDRESS", callback=_proxy_given,
+              help="A reverse proxy whose header X-Forwarded-For says which address asks.")  # fmt: skip
 @click.option(
     "--limit", type=click.FloatRange(1), metavar="UNITS", callback=_limit_given,
     help="Units of work a second for every address, this machine included.  [default: 50, this machine unlimited]",
@@ -52,8 +63,8 @@ def _limit_given(context: click.Context, parameter: click.Parameter, value: floa
 @time_option
 @command_errors
 def serve(
-    host: str, port: int, opening: bool, hosts: tuple[str, ...], limit: float | None, most_of_one: int,
-    own: tuple[Rules[Any], ...], runs: tuple[str, ...], store: str | None, live: bool, seconds: float,
+    host: str, port: int, opening: bool, hosts: tuple[str, ...], proxy: str | None, limit: float | None,
+    most_of_one: int, own: tuple[Rules[Any], ...], runs: tuple[str, ...], store: str | None, live: bool, seconds: float,
 ) -> None:  # fmt: skip
     """Serve a web page to play, explore and solve puzzles, and an HTTP API, until Ctrl-C.
 
@@ -72,7 +83,8 @@ def serve(
     listening, address = listen(host, port)
     desk = Desk(store, live=live, seconds=seconds, own=own, runs=runs)
     app = App(desk, path, limit=limit, hosts=(host, *hosts), most_of_one=most_of_one)
-    run(app, listening, ready=lambda: _announce(address, store, live), open_at=address if opening else None)
+    opened = address if opening else None
+    run(app, listening, ready=lambda: _announce(address, store, live), open_at=opened, proxy=proxy)
 
 
 def _announce(address: str, store: str | None, live: bool) -> None:

@@ -8,18 +8,19 @@ import resource
 import signal
 import socket
 import threading
-import warnings
 import webbrowser
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from ipaddress import ip_address
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from play.server.allowance import address_of, is_loopback
 from play.server.problems import Problem, error_dict
 from solver.early import LINES
 from solver.errors import Ttt4Error
@@ -39,6 +40,10 @@ _STALLED = 30.0
 """After how many seconds a client who takes nothing of what waits for it is let go."""
 
 
+MOST_CONNECTIONS = 256
+"""How many connections one address may have, if it is not this machine's or the reverse proxy's."""
+
+
 class CannotListen(Ttt4Error):
     """The address cannot be bound."""
 
@@ -48,6 +53,9 @@ class CannotListen(Ttt4Error):
 class _Protocol(HttpToolsProtocol):
     """HTTP, with our shape of error for what is not HTTP at all, and an end to streams that nobody reads."""
 
+    _open: ClassVar[Counter[str]] = Counter()
+    """The connections of each address."""
+
     _patience: asyncio.TimerHandle | None = None
     _coming: asyncio.TimerHandle | None = None
     _head_bytes = 0
@@ -56,6 +64,11 @@ class _Protocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._await_request()
+        self._address = address_of({"client": self.client})
+        self._open[self._address] += 1
+        if self._open[self._address] > MOST_CONNECTIONS and not self._is_trusted():
+            message = f"your address has {MOST_CONNECTIONS} connections: close some"
+            self._refuse(Problem(503, "too-many-connections", message))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -77,6 +90,12 @@ class _Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._cancel_waiting()
+        self._open[self._address] -= 1
+        if not self._open[self._address]:
+            del self._open[self._address]
+
+    def _is_trusted(self) -> bool:
+        return is_loopback(self._address) or (self.client or ("",))[0] == self.config.forwarded_allow_ips
 
     def _await_request(self) -> None:
         """Give a request a while to come whole; afterwards uvicorn's own time for idle connections counts."""
@@ -145,56 +164,61 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
     return listening, f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def run(app: Any, listening: socket.socket, *, ready: Callable[[], None], open_at: str | None = None) -> None:
+def run(
+    app: Any, listening: socket.socket, *,
+    ready: Callable[[], None], open_at: str | None = None, proxy: str | None = None,
+) -> None:  # fmt: skip
     """Run an application on a socket until a signal comes; `ready` is called when it answers."""
     _allow_files()
     gc.freeze()  # what was loaded stays, so that no collection looks at it again
     if open_at:
         threading.Timer(0.3, webbrowser.open, [open_at]).start()
-    ready()
-    warnings.filterwarnings("ignore", "coroutine .* was never awaited")  # a signal may come just before it is
-    server = server_of(app)
+    server = server_of(app, proxy)
     with server.handling_signals():
+        ready()
         server.run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
     """A server that the first signal ends, with all that it has begun, and that heeds no other meanwhile."""
 
-    _ended_by: int | None = None
+    _ended_by: signal.Signals | None = None
 
     @contextmanager
     def handling_signals(self) -> Iterator[None]:
-        """Handle signals in the body; after it, let the one that ended the server do what it would have done."""
+        """Handle signals in the body; after it, let the one that ended the server do what it would have done.
+
+        The others are then ignored. Those that the parent process ignores stay ignored.
+        """
         handlers = {number: signal.getsignal(number) for number in LINES}
+        ours = [number for number, handler in handlers.items() if handler is not signal.SIG_IGN]
         try:
+            for number in ours:
+                signal.signal(number, self.handle_exit)
             yield
         finally:
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
-        if self._ended_by:
-            signal.raise_signal(self._ended_by)
+            for number in ours:
+                signal.signal(number, signal.SIG_IGN if self._ended_by else handlers[number])
+        if self._ended_by and callable(handler := handlers[self._ended_by]):
+            handler(self._ended_by, None)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals from now on, except those that the parent process ignores."""
-        if threading.current_thread() is threading.main_thread():
-            for number in LINES:
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    signal.signal(number, self.handle_exit)
+        """Leave signals as they are: uvicorn would handle two, and in the event loop."""
         yield
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End for a signal."""
-        self._ended_by = self._ended_by or sig
+        self._ended_by = self._ended_by or signal.Signals(sig)
         self.should_exit = True
 
 
-def server_of(app: Any) -> _Server:
-    """Return a server of an application, not yet started."""
+def server_of(app: Any, proxy: str | None = None) -> _Server:
+    """Return a server of an application, not yet started; it believes a reverse proxy who asks."""
     config = uvicorn.Config(
         app, http=_Protocol, loop="uvloop", ws="none", lifespan="on", log_level="error", access_log=False,
-        server_header=False, proxy_headers=False, timeout_graceful_shutdown=1, backlog=_BACKLOG,
+        server_header=False, proxy_headers=proxy is not None, forwarded_allow_ips=proxy or "",
+        timeout_graceful_shutdown=1, backlog=_BACKLOG,
     )  # fmt: skip
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     return _Server(config)

@@ -1,5 +1,6 @@
 """`ttt4-play serve` as a command: how it starts and ends, what it loads, what it says of files that it cannot use."""
 
+import asyncio
 import logging
 import os
 import re
@@ -19,7 +20,7 @@ import pytest
 from asgi import InProcess
 from commands import Ran, run_command
 from sessions import refused
-from web import SERVE, Served
+from web import SERVE, Served, read_answer
 
 from play.cli.main import main
 from play.server import serving
@@ -34,14 +35,16 @@ from {} import main
 main()
 """
 OF_THE_WEB = {"uvicorn", "msgspec", "uvloop", "httptools", "asyncio", "play.server", "play.pages"}
+SIGNALS = [(signal.SIGINT, "Interrupted."), (signal.SIGTERM, "Terminated."), (signal.SIGHUP, "Hung up.")]
 Start = Callable[..., tuple[Ran, list["Began"]]]
 
 
 class Began(NamedTuple):
-    """How `serve` would go on: the application, whether it was announced, and which address it opens."""
+    """How `serve` would go on: the application, which address it opens, and which proxy it believes."""
 
     app: App
     open_at: str | None
+    proxy: str | None
 
 
 @pytest.fixture
@@ -54,9 +57,11 @@ def start(tmp_path: Path, store4: Path, monkeypatch: pytest.MonkeyPatch) -> Star
     monkeypatch.chdir(tmp_path / "nowhere")
     began: list[Began] = []
 
-    def run(app: App, listening: socket.socket, *, ready: Callable[[], None], open_at: str | None = None) -> None:
+    def run(
+        app: App, listening: socket.socket, *, ready: Callable[[], None], open_at: str | None, proxy: str | None
+    ) -> None:
         ready()
-        began.append(Began(app, open_at))
+        began.append(Began(app, open_at, proxy))
         listening.close()
         app.log.close()
 
@@ -84,9 +89,10 @@ def test_what_the_options_say_reaches_the_application(
 ) -> None:
     options = (
         "--game", "nim:Nim", "--limit", 3, "--allow-host", "a.example", "--allow-host", "b.example", "--time", 7,
-        "--matches", 77, "--store", store4, "--host", "127.0.0.2",
+        "--matches", 77, "--store", store4, "--host", "127.0.0.2", "--proxy", "2001:DB8::0001",
     )  # fmt: skip
-    ran, ((app, _),) = start(*options)
+    ran, ((app, _, proxy),) = start(*options)
+    assert proxy == "2001:db8::1"
     assert "http://127.0.0.2:" in ran.stdout
     assert list(app.desk.own) == ["nim:Nim"]
     assert app.desk.settings == (str(store4), False, 7.0)
@@ -94,7 +100,8 @@ def test_what_the_options_say_reaches_the_application(
     assert "may ask for 3 units a second" in app.api.allowance.described
     assert app.log.most_of_one == 77
     assert app.log.path == str(tmp_path / "state" / "ttt4" / "matches.sqlite")
-    ran, (_, (app, _)) = start("--live")
+    ran, (_, (app, _, proxy)) = start("--live")
+    assert proxy is None
     assert app.desk.settings == (None, True, 2.0)
     assert "the server's own machine are free" in app.api.allowance.described
 
@@ -114,10 +121,87 @@ def test_when_it_runs_it_opens_its_address_and_lets_the_server_have_its_socket(m
     monkeypatch.setattr(serving.gc, "freeze", lambda: None)
     monkeypatch.setattr(serving, "_allow_files", lambda: happened.append("files"))
     server = SimpleNamespace(run=lambda sockets: happened.append(sockets), handling_signals=nullcontext)
-    monkeypatch.setattr(serving, "server_of", lambda app: server if app == "app" else None)
+    monkeypatch.setattr(serving, "server_of", lambda *given: {("app", "10.0.0.1"): server}[given])
     listening: Any = "socket"
-    serving.run("app", listening, ready=lambda: happened.append("ready"), open_at="http://here")
+    serving.run("app", listening, ready=lambda: happened.append("ready"), open_at="http://here", proxy="10.0.0.1")
     assert happened == ["files", 0.3, "http://here", "ready", ["socket"]]
+
+
+@pytest.mark.parametrize(
+    ("proxy", "client", "forwarded", "address"),
+    [
+        (None, "127.0.0.1", "192.0.2.1", "127.0.0.1"),
+        ("127.0.0.1", "127.0.0.1", "192.0.2.1", "192.0.2.1"),
+        ("127.0.0.1", "127.0.0.1", "127.0.0.1, 192.0.2.9, 192.0.2.1", "192.0.2.1"),  # its sender has made up the rest
+        ("127.0.0.1", "127.0.0.1", "2001:db8::1", "2001:db8::1"),
+        ("127.0.0.1", "127.0.0.1", "", "127.0.0.1"),
+        ("127.0.0.1", "192.0.2.2", "192.0.2.1", "192.0.2.2"),
+        ("2001:db8::5", "2001:db8::5", "192.0.2.1", "192.0.2.1"),
+    ],
+)
+def test_only_the_proxy_is_believed_and_only_the_last_address_that_it_names(
+    proxy: str | None, client: str, forwarded: str, address: str
+) -> None:
+    asked: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        asked.append(scope["client"][0])
+
+    config = serving.server_of(app, proxy).config
+    config.load()
+    headers = [(b"x-forwarded-for", forwarded.encode())]
+    given: Any = {"type": "http", "client": (client, 5), "headers": headers}
+    asyncio.run(config.loaded_app(given, None, None))  # type: ignore[arg-type]  # it neither reads nor writes
+    assert asked == [address]
+
+
+def test_an_address_that_is_not_this_machine_s_has_only_so_many_connections(
+    serve: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = serve()
+    request = b"GET /api/games HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    port = served.port
+
+    def statuses(count: int) -> list[int]:
+        async def asking() -> list[int]:
+            opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(count)]
+            answers = []
+            for reader, writer in opened:
+                writer.write(request)
+                answers.append((await read_answer(reader)).status)
+                await reader.read()
+                writer.close()
+            return answers
+
+        return served.run(asking())
+
+    monkeypatch.setattr(serving, "MOST_CONNECTIONS", 3)
+    assert statuses(5) == [200] * 5
+    monkeypatch.setattr(serving, "is_loopback", lambda address: False)
+    assert statuses(5) == [200] * 3 + [503] * 2
+    assert statuses(3) == [200] * 3, "those that are closed count no more"
+    assert not serving._Protocol._open
+
+
+def test_a_signal_that_comes_before_the_server_runs_is_handled_by_it_and_then_by_whoever_would_have() -> None:
+    came: list[int] = []
+    before = {number: signal.signal(number, lambda number, frame: came.append(number)) for number, _ in SIGNALS}
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        server = serving.server_of(None)
+        with server.handling_signals():
+            signal.raise_signal(signal.SIGTERM)
+            assert not server.should_exit, "the parent process ignores it"
+            signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGINT)
+            assert server.should_exit
+            assert came == []
+        signal.raise_signal(signal.SIGINT)
+        assert came == [signal.SIGHUP], "no other is heeded any more"
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_that_an_ending_server_waits_for_no_search_is_not_logged_but_errors_are(
@@ -143,9 +227,6 @@ def connected(port: int, path: str) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port), timeout=60)
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
     return connection
-
-
-SIGNALS = [(signal.SIGINT, "Interrupted."), (signal.SIGTERM, "Terminated."), (signal.SIGHUP, "Hung up.")]
 
 
 @pytest.mark.parametrize(("number", "line"), SIGNALS)
@@ -243,7 +324,17 @@ def test_an_address_that_is_not_this_machine_s_is_one_line(host: str, start: Sta
 
 
 @pytest.mark.parametrize(
-    "wrong", ["--port 65536", "--limit 0", "--limit nan", "--limit inf", "--time -1", "--game none:No", "more"]
+    "wrong",
+    [
+        "--port 65536",
+        "--limit 0",
+        "--limit nan",
+        "--limit inf",
+        "--time -1",
+        "--proxy localhost",
+        "--game none:No",
+        "more",
+    ],
 )
 def test_wrong_usage_ends_with_2(wrong: str, start: Start) -> None:
     ran, began = start(*wrong.split())
