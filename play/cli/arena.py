@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from math import comb
 from typing import Any
 
@@ -16,8 +17,10 @@ from play.players.player import SECONDS_A_MOVE, read_player
 from play.players.roster import Roster
 from play.terminal.talk import say
 from solver.cli.console import command_errors, store_option
+from solver.cli.progress_line import ProgressLine
 from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules
+from solver.proof.progress import Progress
 
 
 @click.command()
@@ -96,9 +99,7 @@ def _split(names: str) -> list[str]:
 
 @contextmanager
 def _progress(games: int) -> Iterator[Callable[[], None]]:
-    """Yield what to call after each game: a bar on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    with click.progressbar(length=games, label="games", file=sys.stderr) as bar:
-        yield lambda: bar.update(1)
+    """Yield what to call after each game, which shows progress."""
+    done = count(1)
+    with ProgressLine(phases=False) as line:
+        yield lambda: line(Progress("games", done=next(done), total=games))

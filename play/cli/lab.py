@@ -3,10 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from math import isfinite
-from time import monotonic
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +17,9 @@ from play.players.roster import lines_of
 from play.terminal.talk import say
 from solver.cli.console import command_errors, store_option
 from solver.cli.output import OutputFile, force_option
+from solver.cli.progress_line import ProgressLine
 from solver.games.rules import Rules
+from solver.proof.progress import Progress
 from solver.text import printable
 
 if TYPE_CHECKING:
@@ -28,12 +27,6 @@ if TYPE_CHECKING:
 
 _MOST = 5_000_000
 """How many positions may be drawn: play/lab/grading.py has the same number, and is not loaded for it."""
-
-_SHOWN_AFTER = 0.5
-"""After how many seconds progress is told on a terminal."""
-
-_SAID_AGAIN = 30.0
-"""How many seconds pass between two lines elsewhere."""
 
 
 class PositionsType(click.ParamType[str | int]):
@@ -101,8 +94,8 @@ def grade(
     from play.lab.report import report_of
 
     try:
-        with _talk() as report, Grader(game, store, live=live, seconds=seconds) as grader:
-            found = grader.grade(player, positions, seed, report=report)
+        with ProgressLine(phases=False) as line, Grader(game, store, live=live, seconds=seconds) as grader:
+            found = grader.grade(player, positions, seed, report=lambda what, share: line(_step(what, share)))
     except PlayerError as error:
         if traceback and error.__cause__:
             click.echo("".join(format_exception(error.__cause__)), err=True, nl=False)
@@ -204,8 +197,9 @@ def _train(run: "Run", store: str | None, *, begin: bool) -> tuple[dict[str, Any
         elif training.done:
             click.echo(f"{printable(run.folder)} is finished: nothing is left to train", err=True)
         try:
-            with _progress(run.config["episodes"], training.games) as tick:
-                training.train(tick)
+            with ProgressLine(phases=False) as line:
+                line(_games(run, training.games, training.last))
+                training.train(lambda games, metrics: line(_games(run, games, metrics)))
         except KeyboardInterrupt:
             kept = f"{training.games:,} games are kept" if training.games else "No checkpoint was reached yet"
             click.echo(f"{kept}; ttt4-play train --out {printable(run.folder)} --resume goes on.", err=True)
@@ -240,55 +234,12 @@ def _trained(out: str, config: dict[str, Any], last: dict[str, Any], digest: str
     return "\n".join(filter(None, lines))
 
 
-@contextmanager
-def _talk() -> Iterator[Callable[[str, float], None]]:
-    """Yield what to tell progress: one line on standard error, if that is a terminal and it takes long."""
-    if not sys.stderr.isatty():
-        yield lambda what, share: None
-        return
-    start, width = monotonic(), 0
-
-    def tell(what: str, share: float) -> None:
-        nonlocal width
-        if monotonic() - start > _SHOWN_AFTER:
-            text = f"{what}: {100 * share:.0f} %" if share else f"{what}..."
-            click.echo(f"\r{text:{width}}", nl=False, err=True)
-            width = max(width, len(text))
-
-    try:
-        yield tell
-    finally:
-        if width:
-            click.echo(f"\r{'':{width}}\r", nl=False, err=True)
+def _step(what: str, share: float) -> Progress:
+    return Progress(what, detail=f"{share:.0%}" if share else "")
 
 
-@contextmanager
-def _progress(episodes: int, begun: int) -> Iterator[Callable[[int, dict[str, Any]], None]]:
-    """Yield what to call after each portion: a bar on a terminal, elsewhere a line every half minute."""
-    if not sys.stderr.isatty():
-        told, at = begun, monotonic()
-
-        def tell(games: int, metrics: dict[str, Any]) -> None:
-            nonlocal told, at
-            if metrics.get("games", 0) > told and monotonic() - at > _SAID_AGAIN:
-                told, at = metrics["games"], monotonic()
-                click.echo(f"{told:,} of {episodes:,} games: {_state(metrics)}", err=True)
-
-        yield tell
-        return
-    bar: Any = click.progressbar(
-        length=episodes - begun, label="games", file=sys.stderr, width=10,
-        item_show_func=lambda metrics: _state(metrics) if metrics else "",
-    )  # fmt: skip
-    with bar:
-        at = begun
-
-        def tick(games: int, metrics: dict[str, Any]) -> None:
-            nonlocal at
-            bar.update(games - at, metrics)
-            at = games
-
-        yield tick
+def _games(run: "Run", games: int, metrics: dict[str, Any]) -> Progress:
+    return Progress("games", done=games, total=run.config["episodes"], detail=_state(metrics))
 
 
 def _state(metrics: dict[str, Any]) -> str:
@@ -298,6 +249,5 @@ def _state(metrics: dict[str, Any]) -> str:
     told = [
         f"kept {percent(kept)}" if kept is not None else "",
         f"gives away {away:.3g}" if away is not None else "",
-        f"{metrics['games_per_second'] / 1000:,.0f}k/s" if "games_per_second" in metrics else "",
     ]
     return ", ".join(filter(None, told))

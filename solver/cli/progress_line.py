@@ -19,15 +19,25 @@ _REDRAWN, _SAID_AGAIN = 0.1, 60.0
 
 
 class ProgressLine:
-    """Shows progress: on a terminal one line that is redrawn, elsewhere a line for each phase and one a minute."""
+    """Shows progress: on a terminal one line that is redrawn, elsewhere a line for each phase and one a minute.
 
-    def __init__(self) -> None:
-        """Start the clock."""
+    As a context manager it erases the line at the end. It never hides the cursor.
+    """
+
+    def __init__(self, *, phases: bool = True) -> None:
+        """Start the clock; without `phases` there is only the line a minute elsewhere."""
+        self._phases = phases
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._start = self._drawn = monotonic()
         self._phase = ""
         self._before = 0
         self._width = 0
+
+    def __enter__(self) -> "ProgressLine":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.clear()
 
     def __call__(self, progress: Progress) -> None:
         """Show how far the work is."""
@@ -37,7 +47,7 @@ class ProgressLine:
             click.echo("\n".join(map(printable, progress.note.split("\n"))), err=True)
         if progress.phase != self._phase:
             self._phase, self._start, self._before = progress.phase, now, progress.done
-            if not self._terminal:
+            if not self._terminal and self._phases:
                 click.echo(f"{progress.phase}...", err=True)
             self._drawn = now if not self._terminal else 0.0
         if now - self._drawn < (_REDRAWN if self._terminal else _SAID_AGAIN):
@@ -68,7 +78,7 @@ def _describe(progress: Progress, done: int, seconds: float) -> str:
     bar = "#" * int(20 * share)
     rate = done / seconds if seconds > 0 else 0.0
     speed = f"{rate / 1e6:.1f} million/s" if rate >= _FAST else f"{rate:,.0f}/s"
-    where = f"{progress.phase} [{bar:20}] {share:4.0%}  ply {progress.ply:2}"
+    where = f"{progress.phase} [{bar:20}] {share:4.0%}" + (f"  ply {progress.ply:2}" if progress.ply else "")
     if progress.detail:
         where += f"  {progress.detail}"
     if done < _FORESEEN * progress.total:

@@ -4,10 +4,10 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -377,12 +377,18 @@ def test_a_total_is_the_mean_of_the_shares_won_against_each_other_player() -> No
                     ["3", "b", "25.0", "0", "50", "-"]]  # fmt: skip
 
 
-def test_on_a_terminal_a_bar_shows_how_many_games_were_played(start: Start) -> None:
+def test_on_a_terminal_a_line_shows_how_many_games_were_played_and_is_erased(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solver.cli.progress_line.monotonic", count().__next__)  # a second passes at each look
     session = start("arena", "--all", "random,rules,first", "--games", 5, "--game", "3,3,3", "--live")
     assert session.ended() == 0
-    bars = re.findall(r"\rgames  \[(#*)-*\] +(\d+)%", click.unstyle(session.written))
-    assert [int(percent) for _, percent in bars] == [100 * played // 15 for played in range(16)]
-    assert [len(bar) for bar, _ in bars] == [36 * played // 15 for played in range(16)]
+    bars = re.findall(r"\rgames \[(#*) *\] +(\d+)%", session.written)
+    assert [(len(bar), int(share)) for bar, share in bars] == [
+        (20 * played // 15, round(100 * played / 15)) for played in range(1, 16)
+    ]
+    assert re.search(r"\r {30,}\r", session.written)
+    assert "\x1b[?25" not in session.written, "the cursor stays as it is"
 
 
 @pytest.mark.parametrize(

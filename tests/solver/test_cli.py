@@ -154,11 +154,11 @@ def test_a_build_that_writes_to_no_terminal_writes_no_carriage_returns_or_escape
 def say(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Start a line on a terminal or elsewhere; then show progress at a time, or clear the line: what is written."""
 
-    def starting(*, terminal: bool) -> Callable[[float, Progress | None], str]:
+    def starting(*, terminal: bool, **options: bool) -> Callable[[float, Progress | None], str]:
         memory, time = io.BytesIO(), [0.0]
         monkeypatch.setattr("sys.stderr", Output(memory, terminal=terminal))
         monkeypatch.setattr("solver.cli.progress_line.monotonic", lambda: 1000 + time[0])
-        line = ProgressLine()
+        line = ProgressLine(**options)
 
         def showing(now: float, progress: Progress | None) -> str:
             time[0], before = now, len(memory.getvalue())
@@ -201,6 +201,13 @@ def test_elsewhere_each_phase_has_a_line_and_then_one_a_minute(say: Any) -> None
     assert to(310, Progress("writing", 4, 1, 4, detail="7 left")) == (
         "writing [#####               ]  25%  ply  4  7 left  0/s  6 min left\n"
     )
+
+
+def test_without_phases_there_is_only_the_line_a_minute_and_plies_are_told_where_there_are_any(say: Any) -> None:
+    to = say(terminal=False, phases=False)
+    assert to(0, Progress("games", done=10, total=100)) == ""
+    assert to(59, Progress("games", done=20, total=100)) == ""
+    assert to(60, Progress("games", done=70, total=100)) == "games [##############      ]  70%  1/s  30 s left\n"
 
 
 @pytest.mark.parametrize(

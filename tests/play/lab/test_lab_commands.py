@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from commands import run_command
 from stores import files_in
 
 from play.cli.main import main
@@ -126,6 +128,19 @@ def test_a_store_that_was_named_and_is_not_there_is_refused_unless_live(play: An
     asked = ["grade", "rules", *THREE, "--store", "missing.ttt4"]
     assert refused(play(*asked), "missing.ttt4", code=3)
     assert play(*asked, "--live").code == 0
+
+
+@pytest.mark.parametrize("arguments", [["grade", "rules", *THREE, "--live"], ["train", "--out", "run", *SHORT]])
+def test_on_a_terminal_a_line_shows_progress_and_is_erased(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solver.cli.progress_line.monotonic", count().__next__)  # a second passes at each look
+    ran = run_command(main, *arguments, terminal=True)
+    assert ran.returncode == 0
+    shown = ran.stderr.split("\r")
+    assert any(re.match(r"asking\.\.\.|value as X\.\.\.|games \[#+ *\] +\d+%", each) for each in shown), shown
+    assert shown[-2].strip() == shown[-1] == ""
+    assert "\x1b[?25" not in ran.stderr, "the cursor stays as it is"
 
 
 # train
