@@ -14,6 +14,7 @@ from oracle.cli.page import page
 from oracle.cli.why import why
 from oracle.oracle import Oracle
 from solver import __version__
+from solver.cli.compiling import waiting_for_compiled
 from solver.cli.console import CUT_OFF, command_errors, plain_where_asked, store_option
 from solver.cli.streams import require_open
 from solver.errors import BoardError, Ttt4Error
@@ -71,7 +72,7 @@ def main(
         position = None
         if board != "-":
             position = parse(game, board) if board is not None else after_moves(game, moves or "")
-        with Oracle(game, store, live=live, seconds=seconds) as oracle:
+        with waiting_for_compiled(), Oracle(game, store, live=live, seconds=seconds) as oracle:
             if position is None:
                 sys.exit(_answer_lines(oracle))
             analysis = oracle.analysis(position)

@@ -77,7 +77,7 @@ def _origin(oracle: Oracle, position: BoardPosition, analysis: Analysis) -> str:
         if not takes(oracle.game):
             return f"From a plain search: the engine takes boards of up to {CELLS_MOST} cells."
         late = "From a plain search: the engine was not loaded in time, as on its first use, when it is compiled."
-        return click.wrap_text(f"{late} Ask again in some seconds.", 79)
+        return click.wrap_text(f"{late} Leave out --time to wait for it.", 79)
     unfinished = f"not finished in {oracle.seconds:g} s: allow more with --time."
     if oracle.source == "book" and position.stones <= stored_plies(position.game):
         return click.wrap_text(f"From the store {_path(oracle)}, its moves from a live search, {unfinished}", 79)

@@ -16,6 +16,7 @@ from play.cli.options import SIDE_OPTIONS, further_sides, game_option, player_op
 from play.players.player import SECONDS_A_MOVE, read_player
 from play.players.roster import Roster
 from play.terminal.talk import say
+from solver.cli.compiling import waiting_for_compiled
 from solver.cli.console import command_errors, store_option
 from solver.cli.progress_line import ProgressLine
 from solver.games.board_rules import BoardRules
@@ -75,7 +76,8 @@ def arena(
     with Roster(rules, store, live=live, seconds=seconds) as roster, _progress(games * meetings) as tick:
         for name in names:
             roster.player(name, seed)  # so that a wrong name is refused before the first game
-        roster.ready()
+        with waiting_for_compiled():
+            roster.ready()
         if isinstance(rules, BoardRules):
             roster.oracle()  # so that a missing store is reported at once
         if everybody:

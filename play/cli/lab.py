@@ -15,10 +15,12 @@ from play.cli.options import game_option
 from play.players.player import PlayerError
 from play.players.roster import lines_of
 from play.terminal.talk import say
+from solver.cli.compiling import waiting_for_compiled
 from solver.cli.console import command_errors, store_option
 from solver.cli.output import OutputFile, force_option
 from solver.cli.progress_line import ProgressLine
 from solver.games.rules import Rules
+from solver.kernels.loading import import_compiled
 from solver.proof.progress import Progress
 from solver.text import printable
 
@@ -90,6 +92,8 @@ def grade(
     chances(x, o) or choose_many(x, o) for arrays of positions.
     """
     game = lines_of(rules, "exact grades")
+    with waiting_for_compiled():
+        import_compiled("lab/kernels.mean", "play.lab.grading")
     from play.lab.grading import Grader
     from play.lab.report import report_of
 
@@ -142,6 +146,8 @@ def train(
     The same seed gives the same run, whether it was interrupted or not.
     """
     game = lines_of(rules, "learners")
+    with waiting_for_compiled():
+        import_compiled("lab/q_kernels.greedy", "play.lab.training")
     from play.lab.runs import Run
     from play.lab.training import Options, new_run
 

@@ -17,6 +17,7 @@ from play.records.files import load_record
 from play.records.json_form import record_as_dict
 from play.records.kept import Kept, kept_games, last_kept, new_files
 from play.terminal.talk import review_lines, say
+from solver.cli.compiling import time_was_given, waiting_for_compiled
 from solver.cli.console import command_errors, store_option
 from solver.errors import Ttt4Error
 from solver.games.board_rules import captured_by
@@ -73,7 +74,7 @@ def review(file: str | None, rules: Rules[Any] | None, store: str | None, live: 
 
     match = load_record(file or _last(rules), rules).match
     board_of(match.rules, "an oracle that could review it")
-    with Roster(match.rules, store, live=live, seconds=seconds) as roster:
+    with waiting_for_compiled(), Roster(match.rules, store, live=live, seconds=seconds) as roster:
         say(f"{picture(match.rules, match.state)}\n")
         for line in review_lines(review_match(roster.oracle(), match), every=True):
             say(line)
@@ -123,7 +124,7 @@ def games(as_json: bool, plain: bool, store: str | None, live: bool, seconds: fl
     if not as_json and has_screen(plain) and any(True for _ in kept_games()):
         from play.screen.start import list_on_screen  # only now: a list does without
 
-        list_on_screen(opening_of(store, live, seconds, None))
+        list_on_screen(opening_of(store, live, seconds, None), patiently=not time_was_given())
         return
     found = False
     for kept in kept_games():

@@ -12,6 +12,7 @@ from play.opening import Opening
 from play.records.text import Record
 from play.terminal.talk import say
 from solver.child import child_command
+from solver.cli.compiling import time_was_given, waiting_for_compiled
 from solver.cli.console import CUT_OFF
 from solver.folders import find_store, is_named, store_path
 from solver.games.board_rules import BoardRules
@@ -50,13 +51,14 @@ def play_record(
             if screen:
                 from play.screen.start import play_on_screen  # only now: a prompt does without
 
-                play_on_screen(roster, record, files, opening, note, menu=menu)
+                play_on_screen(roster, record, files, opening, note, menu=menu, patiently=not time_was_given())
             else:
                 from play.terminal.prompt import Prompt  # only now: a screen does without
 
                 if note:
                     say(note)
-                Prompt(roster, record, files, opening.seed).run()
+                with waiting_for_compiled():
+                    Prompt(roster, record, files, opening.seed).run()
         except BrokenPipeError:
             sys.exit(CUT_OFF)  # nobody sees how the match goes on
 

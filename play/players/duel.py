@@ -133,6 +133,8 @@ class SearchPlayer:
         if rng.random() < self._strength.slips:
             return rng.choice(state.position.legal)
         depth, nodes, seed = self._strength.depth, self._strength.nodes, rng.getrandbits(30)
+        if depth > GLANCE:
+            self._live.wait()
         if self._book:
             if cells := self._book.traps.best(state.position, _BOOK_REPLIES):
                 return rng.choice(cells)

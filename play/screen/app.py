@@ -19,6 +19,9 @@ from play.screen.terminal import GONE, LEAST_COLUMNS, LEAST_ROWS, RESIZED, Click
 _SOON = 0.02
 """How long a key is waited for while something is under way, before it is looked whether that has ended."""
 
+_COMPILING_AFTER = 1.0
+"""After how many seconds it is shown that compiled code is being waited for."""
+
 
 class View(Protocol):
     """Something that is shown, alone or over others."""
@@ -71,6 +74,9 @@ class App:
         self._lanes: dict[str, _Lane] = {}
         self._done: deque[Callable[[], None]] = deque()
         self._pending = 0
+        self.compiling = ""
+        """What to say of compiled code that is waited for."""
+        self._told = ""
 
     def open(self, view: View, closed: Callable[[], None] = lambda: None) -> None:
         """Show a view over the others, and call a function when it is closed."""
@@ -99,6 +105,15 @@ class App:
             self._lanes[lane] = _Lane()
         self._lanes[lane].put(do, urgent)
 
+    def tell_compiling(self, what: str, seconds: float) -> None:
+        """Show that compiled code is being waited for. Any thread may say so."""
+        if seconds > _COMPILING_AFTER:
+            self.compiling = f"{what}: {seconds:.0f} s"
+
+    def compiled(self) -> None:
+        """Show no more that it is."""
+        self.compiling = ""
+
     def run(self) -> None:
         """Show and heed until no view is open."""
         with self.left:
@@ -109,7 +124,8 @@ class App:
         current = True
         while self._views:
             key = self.terminal.next(_SOON if self._pending else None)
-            heard = bool(self._done) or not current
+            heard = bool(self._done) or not current or self.compiling != self._told
+            self._told = self.compiling
             while self._done:
                 self._pending -= 1
                 self._done.popleft()()

@@ -247,7 +247,11 @@ class MatchView(BoardView):
     def status(self) -> str:
         """Return what was told, and what is known of the position; while somebody is thinking, that."""
         known = self._knowledge.told(self._state) if self._showing else ""
-        return " ".join(filter(None, (self._notice, *([self._waiting] if self._waiting else [self.message, known]))))
+        return " ".join(
+            filter(
+                None, (self._notice, *([self._waiting, self.app.compiling] if self._waiting else [self.message, known]))
+            )
+        )
 
     def shown(self) -> Shown:
         """Return what is shown of the board."""

@@ -19,18 +19,20 @@ from play.screen.terminal import Terminal
 from play.sitting import Sitting
 from play.terminal.talk import say
 from solver.games.cell_rules import CellRules
+from solver.kernels.loading import Patience, patient
 
 if TYPE_CHECKING:
     from play.screen.games import GamesView
 
 
 def play_on_screen(
-    roster: Roster, record: Record, files: Iterator[str | None], opening: Opening, note: str, *, menu: bool
+    roster: Roster, record: Record, files: Iterator[str | None], opening: Opening, note: str, *, menu: bool,
+    patiently: bool = True,
 ) -> None:  # fmt: skip
     """Let a record's match go on, and others after it, until the person leaves."""
     told = [note] if note else []
     sitting = Sitting(roster, record, files, opening.seed, told.append)
-    with _on_screen() as (app, games):
+    with _on_screen(patiently) as (app, games):
         view = GameView(app, opening, sitting, Evening())
         games.append(view)
         view.listen(told)
@@ -40,19 +42,19 @@ def play_on_screen(
         app.run()
 
 
-def list_on_screen(opening: Opening) -> None:
+def list_on_screen(opening: Opening, *, patiently: bool = True) -> None:
     """List the kept games, and let the person resume, review or delete them."""
     from play.screen.games import GamesView  # only now: a game does not wait for it
 
-    with _on_screen() as (app, games):
+    with _on_screen(patiently) as (app, games):
         listing = GamesView(app, kept_games, lambda kept: _open(app, listing, games, kept, opening))
         app.open(listing)
         app.run()
 
 
 @contextmanager
-def _on_screen() -> Iterator[tuple[App, list[GameView]]]:
-    """Give a screen, and afterwards say whether the last of the games is kept.
+def _on_screen(patiently: bool) -> Iterator[tuple[App, list[GameView]]]:
+    """Give a screen, and afterwards say whether the last of the games is kept. Wait for compiled code if `patiently`.
 
     What players of the user's own print meanwhile is printed on standard error then.
     """
@@ -60,7 +62,9 @@ def _on_screen() -> Iterator[tuple[App, list[GameView]]]:
     printed = io.StringIO()
     try:
         with Terminal() as terminal, warnings.catch_warnings(), redirect_stdout(printed), redirect_stderr(printed):
-            yield App(terminal), games
+            app = App(terminal)
+            with patient(Patience(app.tell_compiling, app.compiled) if patiently else None):
+                yield app, games
     finally:
         with suppress(OSError):  # the terminal may be gone, and what has ended the game counts
             sys.stderr.write(printed.getvalue())

@@ -117,13 +117,13 @@ class Breaker:
 
     def _run(self, kernel: Callable[..., int], *position: int, whole: bool = False) -> int:
         while True:
+            if monotonic() > self._deadline:
+                raise NotSettled(f"{self._game.name} was not settled in time")
             self._work[NODES], self._work[LIMIT] = 0, _NODES_AT_ONCE
             tables = (*self._tables, self._whole) if whole else self._tables
             found = int(kernel(*map(_signed, position), 0, *tables, self._work))
             if self._work[NODES] <= _NODES_AT_ONCE:
                 return found
-            if monotonic() > self._deadline:
-                raise NotSettled(f"{self._game.name} was not settled in time")
 
 
 def _signed(cells: int) -> int:

@@ -11,8 +11,13 @@ _EVERY = 0.1
 Result = TypeVar("Result")
 
 
-def in_background(work: Callable[[], Result], tell: Callable[[], None]) -> Result:
-    """Return what the work returns, or raise what it raises; until then `tell` is called from time to time."""
+def in_background(
+    work: Callable[[], Result], tell: Callable[[], None], late: Callable[[], bool] = lambda: False
+) -> Result:
+    """Return what the work returns, or raise what it raises; until then `tell` is called from time to time.
+
+    As soon as it is `late`, raise TimeoutError and leave the work to itself.
+    """
     future: Future[Result] = Future()
 
     def run() -> None:
@@ -24,4 +29,6 @@ def in_background(work: Callable[[], Result], tell: Callable[[], None]) -> Resul
     threading.Thread(target=run, daemon=True).start()
     while not wait([future], _EVERY).done:
         tell()
+        if late():
+            raise TimeoutError
     return future.result()

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import click
 
 from solver import __version__
 from solver.cli.background import in_background
+from solver.cli.compiling import waiting_for_compiled
 from solver.cli.console import GameType, command_errors, game_option, store_option
 from solver.cli.output import OutputFile, force_option
 from solver.cli.progress_line import ProgressLine
@@ -28,6 +30,9 @@ from solver.text import printable
 
 if TYPE_CHECKING:
     from solver.proof.crew import Crew
+
+_LATE = 0.5
+"""How many seconds after its time a search for a proof is given up, although it has not ended itself."""
 
 jobs_option = click.option(
     "--jobs",
@@ -273,16 +278,24 @@ def prove(game: BoardGame[Any], out: str | None, force: bool, seconds: float) ->
 
     file = None if out is None else OutputFile(out, force)
     lines, started, line = lines_only(game), monotonic(), ProgressLine()
+    with waiting_for_compiled() as patience:
 
-    def tell() -> None:
-        line(Progress("Searching", detail=f"{monotonic() - started:.0f} of {seconds:g} s"))
+        def taken() -> float:
+            return monotonic() - started - (patience.seconds if patience else 0.0)
 
-    try:
-        proof = in_background(lambda: prove(lines, lines.at(0, 0), started + seconds), tell)
-    finally:
-        line.clear()
+        def tell() -> None:
+            if not (patience and patience.waiting):
+                line(Progress("Searching", detail=f"{min(taken(), seconds):.0f} of {seconds:g} s"))
+
+        try:
+            work = partial(prove, lines, lines.at(0, 0), started + seconds)
+            proof = in_background(work, tell, lambda: taken() > seconds + _LATE)
+        except TimeoutError:
+            proof = None
+        finally:
+            line.clear()
     if proof is None:
-        raise NotSettled(f"no proof for {game.name} was found in {monotonic() - started:.1f} s")
+        raise NotSettled(f"no proof for {game.name} was found in {taken():.1f} s")
     size = file.write(as_file(proof)) if file else 0  # before a word is said: nobody may be listening
     click.echo(proof.in_words())
     if file:

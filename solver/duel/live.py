@@ -63,6 +63,7 @@ class LiveDuel(Loader):
         if over is not None:
             return over
         own, other = movers(position.x, position.o)
+        self._wait_where_many_are_empty(position.x, position.o)
         try:
             return self._bounds(own, other, -self.game.cells - 1, self.game.cells + 1, self.deadline())
         except NotSettled as error:
@@ -78,6 +79,7 @@ class LiveDuel(Loader):
 
     def look(self, x: int, o: int, deadline: float, score: int | None = None) -> Look:
         """Return the margins that are known by the deadline: the position's own first, unless the caller knows it."""
+        deadline += self._wait_where_many_are_empty(x, o)
         cells, found = list(cells_of(self.game.legal(x, o))), dict[int, int]()
         try:
             if score is None:
@@ -153,6 +155,10 @@ class LiveDuel(Loader):
 
     def close(self) -> None:
         """Do nothing: a search holds no file."""
+
+    def _wait_where_many_are_empty(self, x: int, o: int) -> float:
+        """Wait for compiled code, if this process is patient and the search takes it; return the seconds that took."""
+        return self.wait() if self.game.cells - (x | o).bit_count() > _FEW else 0.0
 
     def _score_of_move(self, x: int, o: int, cell: int, deadline: float) -> int:
         """Return the margin of a move, for the side that makes it."""

@@ -103,6 +103,8 @@ class LiveEngine(Loader):
             look = self._settled(x, o, start + min(_SETTLE * span, _SETTLE_MOST)) or self._decided(x, o)
             if look:
                 return look
+        waited = self.wait()
+        start, deadline = start + waited, deadline + waited
         engine = self.compiled(start + _THINK * span)
         if engine is None:
             look = _best_first(self._plain.look(x, o, deadline))
@@ -113,6 +115,7 @@ class LiveEngine(Loader):
     def move(self, x: int, o: int, deadline: float) -> Look:
         """Return a look that has only the move which it would make."""
         own, their = self._sides(x, o)
+        deadline += self.wait()
         engine = self.compiled(deadline - _MARGIN)
         if engine is None:
             return Look([max(self._plain.look(x, o, deadline).scores, key=_score)], False)

@@ -9,9 +9,11 @@ from solver.certificates.files import DRAW, Defence, Proof, check_proof
 from solver.certificates.refusals import CheckTooLong, Refuted
 from solver.certificates.strategy import check_strategy
 from solver.certificates.winning import find_strategy
+from solver.engine import takes
 from solver.errors import NotSettled
 from solver.games.lines import Game
 from solver.games.position import Position
+from solver.kernels.loading import import_compiled
 
 Prover = Callable[[Game, Position, float], Proof | None]
 """Look for a proof until a deadline (of `time.monotonic`), and check it."""
@@ -37,14 +39,23 @@ def prove(game: Game, position: Position, deadline: float) -> Proof | None:
     """Return a proof of what a position is worth, checked; None if none was found by the deadline.
 
     Tried in order: lines that are dead, pairings and weights; then, by turns and for longer each time, a strategy that
-    wins and, on the empty board, a defence.
+    wins and, on the empty board, a defence. To wait for compiled code is no part of the time, in a patient process.
     """
     start = monotonic()
     for prover, share in provers():
         proof = prover(game, position, start + share * (deadline - start))
         if proof:
             return proof
+        if prover is by_certificate:
+            waited = import_compiled("engine/kernels.search", *_compiled_modules(game, position))
+            start, deadline = start + waited, deadline + waited
     return None
+
+
+def _compiled_modules(game: Game, position: Position) -> list[str]:
+    """Return the modules of the provers that compile code."""
+    modules = ["solver.engine.engine"] if takes(game) else []
+    return modules if position.stones or game.misere else [*modules, "solver.certificates.breaker"]
 
 
 def provers() -> Iterator[tuple[Prover, float]]:
@@ -68,15 +79,14 @@ def by_certificate(game: Game, position: Position, deadline: float) -> Proof | N
 
 def by_strategy(game: Game, position: Position, deadline: float) -> Proof | None:
     """Return a proof that the side to move wins, found with the engine, which looks further each time."""
-    from solver.engine import takes
-
     if not takes(game):
         return None
     from solver.engine.engine import Engine  # only now: it loads the kernels
 
     engine, nodes = Engine(game, table_bits=_TABLE_BITS), _NODES
     own, their = (position.x, position.o) if position.mover == "X" else (position.o, position.x)
-    firsts = [cell for cell, _ in engine.values(own, their, depth=_GLANCE, most=_FIRST_MOVES)]
+    left = max(0.0, deadline - monotonic())
+    firsts = [cell for cell, _ in engine.values(own, their, depth=_GLANCE, most=_FIRST_MOVES, seconds=left)]
 
     def attempt(first: int) -> Proof | None:
         def guide(mine: int, theirs: int) -> int | None:

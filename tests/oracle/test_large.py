@@ -101,7 +101,7 @@ SETTLED: list[tuple[Seen, int, dict[str, str], str, str]] = [
      "\nX to move: a draw with best play.\nMoves      every move draws\n\nProved by a pairing: --why", "Best"),
     (drawn(exact=False), 0, {"a1": "(.)"}, "\nX to move: a draw with best play.\nPromising  a1\n", "*"),
     (nothing, 1, {"a1": "(.)"}, f"{UNSETTLED}a1, b1, c1\n", "%"),
-    (nothing, 1, {"a1": "(.)"}, "when it is compiled. Ask again in some seconds.\n", "*"),
+    (nothing, 1, {"a1": "(.)"}, "when it is compiled. Leave out --time to wait for it.\n", "*"),
     (estimated(depth=0, nodes=0, h7=0.5), 1, {"h7": "(.)"}, f"{UNSETTLED}h7, ", "%"),
 ]  # fmt: skip
 """Looks at a board: the exit code, the notes on the board, and something that is said and something that is not."""

@@ -54,6 +54,12 @@ def test_no_defence_is_found_on_boards_that_x_wins(name: str) -> None:
     assert defence(grid(*map(int, name.split(",")))) is None
 
 
+def test_a_search_that_is_late_ends_however_short_each_of_its_steps_is() -> None:
+    game = grid(6, 4, 4)
+    with pytest.raises(NotSettled):
+        find_defence(game, symmetries(game), monotonic() - 1)
+
+
 def test_a_defence_that_is_found_is_one_by_minimax() -> None:
     random, held, drawn = Random(1), 0, 0
     for _ in range(50):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import Any
 
@@ -30,6 +31,7 @@ from solver.cli.main import main as solve
 from solver.engine.proving import prove
 from solver.errors import Ttt4Error
 from solver.games.lines import Game, grid
+from solver.games.position import Position
 
 PROOFS = Path(__file__).parents[2] / "data" / "proofs"
 KEPT = sorted(PROOFS.glob("*.json"))
@@ -254,6 +256,33 @@ def test_prove_says_when_it_finds_nothing(run: Run) -> None:
     ran = run(solve, "prove", "--game", "3,3,3,misere", "--time", "0.2")
     assert (ran.code, ran.out) == (1, "")
     assert "no proof for 3,3,3,misere was found" in ran.err
+
+
+def test_prove_gives_up_when_its_time_is_over_whatever_the_search_is_at(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = Event()
+    monkeypatch.setattr("solver.engine.proving.prove", lambda *asked: never.wait(60))
+    ran = run(solve, "prove", "--game", "3,3,3", "--time", "0.1")
+    assert not never.is_set()
+    never.set()
+    assert (ran.code, ran.out) == (1, "")
+    assert "no proof for 3,3,3 was found in 0." in ran.err
+
+
+def test_the_time_to_compile_the_provers_is_no_time_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    deadlines, now = list[float](), monotonic()
+
+    def prover(game: Game, position: Position, deadline: float) -> None:
+        deadlines.append(deadline - now)
+
+    monkeypatch.setattr("solver.engine.proving.import_compiled", lambda *modules: 300.0)
+    monkeypatch.setattr("solver.engine.proving.by_certificate", prover)
+    monkeypatch.setattr("solver.engine.proving.by_strategy", prover)
+    monkeypatch.setattr("solver.engine.proving.by_defence", prover)
+    assert prove(THREES, THREES.at(0, 0), now + 1) is None
+    assert deadlines[0] < 2
+    assert min(deadlines[1:]) > 299
 
 
 def test_prove_takes_games_of_lines_only(run: Run) -> None:

@@ -179,6 +179,8 @@ def test_a_signal_ends_long_work_that_runs_in_the_background_at_once() -> None:
     never = threading.Event()
     with pytest.raises(KeyboardInterrupt):
         in_background(never.wait, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(TimeoutError):
+        in_background(never.wait, lambda: None, lambda: True)
     never.set()
     assert in_background(lambda: 7, lambda: None) == 7
     with pytest.raises(ZeroDivisionError):
@@ -188,7 +190,7 @@ def test_a_signal_ends_long_work_that_runs_in_the_background_at_once() -> None:
 def test_the_search_for_a_proof_runs_in_the_background(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled code does not return for signals."""
 
-    def background(work: Callable[[], Any], tell: Callable[[], None]) -> Any:
+    def background(*work: Callable[[], Any]) -> Any:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("solver.cli.main.in_background", background)

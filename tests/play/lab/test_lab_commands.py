@@ -15,6 +15,7 @@ from stores import files_in
 from play.cli.main import main
 from play.lab import grade
 from play.lab.runs import Run
+from solver.kernels import loading
 
 THREE = ["--game", "3,3,3"]
 SHORT = [*THREE, "--episodes", "60", "--every", "20"]
@@ -47,6 +48,17 @@ def refused(ran: Any, *words: str, code: int = 2) -> bool:
     assert said.startswith("Error: ")
     assert not usage or usage[0].startswith("Usage: ")
     return all(word in said for word in words)
+
+
+@pytest.mark.parametrize("command", [("grade", "rules", *THREE, "--live"), ("train", *SHORT, "--out", "run")])
+def test_compiled_code_is_waited_for_in_patience(
+    command: tuple[str, ...], play: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    waited: list[bool] = []
+    monkeypatch.setattr("play.cli.lab.import_compiled", lambda *modules: waited.append(loading._patience is not None))
+    assert play(*command).code == 0
+    assert waited == [True]
 
 
 # grade
