@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from oracle.answers import Analysis, Move
 from oracle.threats import threats_of
 from solver.advice import build_command
+from solver.engine.limits import NODES_A_SECOND
 from solver.errors import BoardError, GameError, NotSettled, StoreDamaged, StoreError
 from solver.folders import find_store, is_named, store_path
 from solver.games.board import DEFAULT_GAME, Board, BoardGame, BoardPosition, require_solvable
@@ -26,6 +27,7 @@ from solver.games.notation import parse_game
 from solver.games.position import Position
 from solver.games.score import outcome_of
 from solver.index.symmetry import STEPS, Symmetry, inverse
+from solver.kernels.loading import is_patient
 from solver.kinds import kind_of
 from solver.source import Look, Looking
 from solver.store.store import Store
@@ -38,6 +40,9 @@ SECONDS = 2.0
 
 _STEPS_A_SECOND = 100_000
 """How many steps the search for symmetries may take, for each second allowed: a quarter of the time, or less."""
+
+_LONGEST = 1e6
+"""For so many seconds a search may be told as a number of nodes."""
 
 _KEPT = 1 << 16
 """For how many canonical boards lines and choices are remembered."""
@@ -172,17 +177,23 @@ class Oracle:
             self._many = scores_of_many(self.game, self._source)
         return self._many(x, o)
 
-    def analysis(self, board: Board, seconds: float | None = None) -> Analysis:
+    def analysis(self, board: Board, seconds: float | None = None, *, steady: bool = False) -> Analysis:
         """Return all that is known of a position: its outcome, every move's, and how the game goes on.
 
-        A live search takes up to `seconds`, if they are given and fewer than the oracle's own.
+        A live search takes up to `seconds`, by default the oracle's own. If it is to be `steady`, or the process is
+        patient (solver/kernels/loading.py), a large board is searched for as many nodes as stand for these seconds.
         """
         position = as_position(self.game, board)
         over = position.score_if_over()
         if over is not None:
             return self._finished(position, over)
-        deadline = self._source.deadline() - (0 if seconds is None else max(0, self.seconds - seconds))
-        look = self._source.look(position.x, position.o, deadline)
+        seconds = self.seconds if seconds is None else seconds
+        deadline = self._source.deadline() + seconds - self.seconds
+        if self._looking and (steady or is_patient()):
+            nodes = int(min(seconds, _LONGEST) * NODES_A_SECOND)
+            look = self._looking.look(position.x, position.o, deadline, nodes)
+        else:
+            look = self._source.look(position.x, position.o, deadline)
         own, empty = look.score, self.game.cells - position.stones
         x, o, g = self._index.canonical(position.x, position.o)
         line = self._mainline(look, x, o, g, deadline)

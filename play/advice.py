@@ -13,9 +13,9 @@ from solver.games.line_rules import LineRules
 def analyse(oracle: Oracle, match: Match[Any], state: BoardState[Any], seconds: float | None = None) -> Analysis:
     """Return the oracle's analysis of a state of a game on a board, with marks exchanged where O began.
 
-    A live search takes up to `seconds`, if they are given and fewer than the oracle's own.
+    A live search takes up to `seconds`, if they are given, but as nodes: so it finds the same each time.
     """
-    analysis = oracle.analysis(state.position, seconds)
+    analysis = oracle.analysis(state.position, seconds, steady=seconds is not None)
     rules = match.rules
     if not isinstance(rules, LineRules) or rules.first == "X":
         return analysis

@@ -1,6 +1,7 @@
 """Judging the moves of a match on a board too large to settle: certainly where something is proved, else by estimates.
 
-Every position is looked at once, the last one first: what is found there helps to see it coming in those before.
+Every position is looked at once, the last one first: what is found there helps to see it coming in those before. The
+limit is a number of nodes, and the oracle is a fresh one, so the same match has the same review each time.
 """
 
 from itertools import pairwise
@@ -38,7 +39,8 @@ def judged_moves(oracle: Oracle, match: Match[Any], last: int | None) -> tuple[l
     first = 0 if last is None else max(0, len(match.states) - 1 - last)
     states = match.states[first:]
     seconds = oracle.seconds * min(_EACH, MOST_LOOKS / len(states))
-    seen = [analyse(oracle, match, state, seconds) for state in reversed(states)][::-1]
+    with Oracle(oracle.game, live=True, seconds=oracle.seconds) as fresh:  # what others asked before changes nothing
+        seen = [analyse(fresh, match, state, seconds) for state in reversed(states)][::-1]
     graded = [
         _judged(number, before, after, next(move.move for move in before.moves if move.cell == state.last))
         for number, ((before, after), state) in enumerate(zip(pairwise(seen), states[1:], strict=True), first + 1)

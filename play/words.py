@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from oracle.cli.why import why
 from oracle.grading import BEST
-from play.graded import Graded
+from play.graded import UNKNOWN, Graded
 from play.judged import MISTAKE
 from play.review import Review
 from play.sitting import Sitting
@@ -62,11 +62,13 @@ def _unsettled(review: Review) -> str:
 
 
 def _of_side(side: str, own: list[Graded], review: Review) -> str:
-    """Return how well a side has moved."""
+    """Return how well a side has moved, and how many of its moves have no grade."""
+    unknown = sum(move.grade == UNKNOWN for move in own)
+    open_ = f", {unknown} not settled" if unknown else ""
     moves, changed = f"{len(own)} move{'s' * (len(own) != 1)}", sum(move.changed for move in own)
     if review.solvable:
         best = sum(move.grade == BEST for move in own)
-        return f"{side} made {moves}: {best} best, {changed} that changed the outcome."
+        return f"{side} made {moves}: {best} best, {changed} that changed the outcome{open_}."
     wrong = sum(move.grade == MISTAKE for move in own)
     looks = "looks like a mistake" if wrong == 1 else "look like mistakes"
-    return f"{side} made {moves}: {wrong} that {looks}, {changed} that certainly changed the outcome."
+    return f"{side} made {moves}: {wrong} that {looks}, {changed} that certainly changed the outcome{open_}."

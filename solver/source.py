@@ -80,6 +80,9 @@ def settled(scores: list[tuple[int, int]], reason: Reason | None = None) -> Look
 class Looking(Protocol):
     """A source that estimates what it cannot settle."""
 
+    def look(self, x: int, o: int, deadline: float, nodes: int | None = None) -> Look:
+        """Return what is seen of an open position by the deadline or, if given instead, within so many nodes."""
+
     def move(self, x: int, o: int, deadline: float) -> Look:
         """Return a look that has only the move which it would make."""
 

@@ -87,7 +87,7 @@ def nothing(game: Game, x: int, o: int) -> Look:
 def pretend(monkeypatch: pytest.MonkeyPatch, *looks: Seen) -> None:
     """Let large boards be seen so: each look is of a position with one stone more, the last of all that follow."""
 
-    def look(self: LiveEngine, x: int, o: int, deadline: float) -> Look:
+    def look(self: LiveEngine, x: int, o: int, deadline: float, nodes: int | None = None) -> Look:
         return looks[min(len(looks) - 1, (x | o).bit_count())](self.game, x, o)
 
     monkeypatch.setattr(LiveEngine, "look", look)

@@ -13,10 +13,11 @@ from solver.certificates.refusals import CheckTooLong, Refuted
 from solver.certificates.strategy import WAIT, Strategy, check_strategy, longest_line
 from solver.certificates.winning import find_answer, find_strategy
 from solver.engine import takes
+from solver.engine.limits import Limit, Nodes, Time
 from solver.games.board import cells_of
 from solver.games.lines import Game
 from solver.games.position import Position, check
-from solver.kernels.loading import Loader
+from solver.kernels.loading import LOADING, Loader
 from solver.search.live import Search
 from solver.source import Look, Reason, settled
 
@@ -92,25 +93,28 @@ class LiveEngine(Loader):
     def close(self) -> None:
         """Do nothing: a search holds no file."""
 
-    def look(self, x: int, o: int, deadline: float) -> Look:
-        """Return what is seen of an open position by the deadline."""
+    def look(self, x: int, o: int, deadline: float, nodes: int | None = None) -> Look:
+        """Return what is seen of an open position by the deadline; or instead, if they are given, within so many nodes.
+
+        Within nodes, a new source sees the same every time.
+        """
         start = monotonic()
-        span = max(0.0, deadline - _MARGIN - start)
-        draw = self._at_hand.draw(x, o, start + _DRAW * span)
+        limit: Limit = Time(start, max(0.0, deadline - _MARGIN - start)) if nodes is None else Nodes(nodes)
+        draw = self._at_hand.draw(x, o, limit.deadline(_DRAW))
         if draw and self._at_hand.is_certain_of_all(draw):
             return settled([(cell, 0) for cell in cells_of(self.game.full & ~(x | o))], draw)
         if draw is None:
-            look = self._settled(x, o, start + min(_SETTLE * span, _SETTLE_MOST)) or self._decided(x, o)
+            deadline = limit.deadline(_SETTLE, _SETTLE_MOST)
+            look = self._settled(x, o, deadline, limit.nodes(_SETTLE)) or self._decided(x, o)
             if look:
                 return look
-        waited = self.wait()
-        start, deadline = start + waited, deadline + waited
-        engine = self.compiled(start + _THINK * span)
+        limit.postpone(self.wait())
+        engine = self.compiled(min(limit.deadline(_THINK), monotonic() + LOADING))
         if engine is None:
-            look = _best_first(self._plain.look(x, o, deadline))
+            look = _best_first(self._plain.look(x, o, limit.deadline(1.0), limit.nodes(1.0)))
             return look if look.exact or draw is None else look._replace(score=0, bound=False, reason=draw)
         with self._searching:
-            return self._look(engine, x, o, draw, start, span)
+            return self._look(engine, x, o, draw, limit)
 
     def move(self, x: int, o: int, deadline: float) -> Look:
         """Return a look that has only the move which it would make."""
@@ -126,21 +130,21 @@ class LiveEngine(Loader):
             thought = engine.think(own, their, seconds=max(0.0, deadline - _MARGIN - monotonic()))
             return Look([(thought.cell, None)], False, estimates={thought.cell: thought.share})
 
-    def _settled(self, x: int, o: int, deadline: float) -> Look | None:
-        """Return the score of every move, if plain Python finds them all in a short time."""
-        look = self._plain.look(x, o, deadline)
+    def _settled(self, x: int, o: int, deadline: float, nodes: float) -> Look | None:
+        """Return the score of every move, if plain Python finds them all by the deadline and within so many nodes."""
+        look = self._plain.look(x, o, deadline, nodes)
         return _best_first(look) if look.exact else None
 
-    def _look(self, engine: "Engine", x: int, o: int, draw: Reason | None, start: float, span: float) -> Look:
+    def _look(self, engine: "Engine", x: int, o: int, draw: Reason | None, limit: Limit) -> Look:
         """Return what the engine sees, with a proof of what it believes if one is found."""
         own, their = self._sides(x, o)
-        thought = engine.think(own, their, seconds=max(0.0, start + _THINK * span - monotonic()))
-        win, strategy = self._proved(engine, thought, x, o, start + _PROVE * span)
+        thought = engine.think(own, their, **limit.search(_THINK))
+        limit.spend(thought.nodes)
+        win, strategy = self._proved(engine, thought, x, o, limit)
         if win and strategy and thought.win > 0:
             return Won(win, win, strategy.move).look(self.game, x, o)
-        seconds = max(0.0, start + span - monotonic())
         depth = max(1, thought.depth - _LESS)
-        values = [] if draw or win else engine.values(own, their, depth=depth, most=_MOVES, seconds=seconds)
+        values = [] if draw or win else engine.values(own, their, depth=depth, most=_MOVES, **limit.search(1.0))
         return self._seen(thought, values, win, draw, x, o)
 
     def _decided(self, x: int, o: int) -> Look | None:
@@ -177,15 +181,17 @@ class LiveEngine(Loader):
         )
 
     def _proved(
-        self, engine: "Engine", thought: "Thought", x: int, o: int, deadline: float
+        self, engine: "Engine", thought: "Thought", x: int, o: int, limit: Limit
     ) -> tuple[Win | None, Strategy | None]:
         """Return the win that the engine believes in, of either side, and its strategy if that passes the check."""
         own, their = self._sides(x, o)
-        mover = Position(self.game, x, o).mover
+        mover, deadline = Position(self.game, x, o).mover, limit.deadline(_PROVE)
 
         def guide(mine: int, theirs: int) -> int | None:
-            seconds = max(0.0, deadline - monotonic())
-            found = engine.think(mine, theirs, nodes=_NODES, seconds=seconds)
+            if limit.spent:
+                return None
+            found = engine.think(mine, theirs, **limit.search(_PROVE, _NODES))
+            limit.spend(found.nodes)
             return found.cell if found.win > 0 else None
 
         if thought.win > 0:

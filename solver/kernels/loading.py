@@ -77,6 +77,11 @@ def patient(patience: Patience | None) -> Iterator[None]:
         _patience = before
 
 
+def is_patient() -> bool:
+    """Tell whether this process waits for as long as it takes."""
+    return _patience is not None
+
+
 def import_compiled(kernel: str, *modules: str) -> float:
     """Import modules that compile code, of which `kernel` tells whether it is cached.
 

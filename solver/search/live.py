@@ -13,6 +13,7 @@ solver/search/alphabeta.py uses the same ideas and shares no code with this file
 """
 
 from collections.abc import Iterable, Sequence
+from math import inf
 from time import monotonic
 
 from solver.errors import NotSettled
@@ -74,9 +75,9 @@ class Search:
         """Return the time by which an answer that starts now must be given."""
         return monotonic() + self.seconds
 
-    def look(self, x: int, o: int, deadline: float) -> Look:
-        """Return what is known of a position by the deadline."""
-        run = _Run(self, x, o, deadline)
+    def look(self, x: int, o: int, deadline: float, nodes: float = inf) -> Look:
+        """Return what is known of a position by the deadline, and within so many nodes."""
+        run = _Run(self, x, o, deadline, nodes)
         found = dict[int, int]()
         cells = list(cells_of(self.game.full & ~(x | o)))
         try:
@@ -113,10 +114,10 @@ class _TimeUp(Exception):
 class _Run:
     """One search from one position, with its own deadline."""
 
-    def __init__(self, search: Search, x: int, o: int, deadline: float) -> None:
+    def __init__(self, search: Search, x: int, o: int, deadline: float, most: float = inf) -> None:
         game = self.game = search.game
         self.order, self.images, self.known = search.order, search.images, search.known
-        self.deadline, self.nodes = deadline, 0
+        self.deadline, self.most, self.nodes = deadline, most, 0
         self.depth = 0
         """How deep every move has been searched: no other win than those that were found ends within so many plies."""
         self.left = game.cells - (x | o).bit_count()
@@ -173,7 +174,7 @@ class _Run:
         """
         self.nodes += 1
         if self.nodes % _NODES_A_LOOK_AT_THE_CLOCK == 0:
-            if monotonic() > self.deadline:
+            if self.nodes > self.most or monotonic() > self.deadline:
                 raise _TimeUp
             if len(self.known) > _KEPT:
                 self.known.clear()

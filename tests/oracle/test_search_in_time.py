@@ -130,6 +130,13 @@ def test_asking_again_misleads_nobody(name: str, store_of: Callable[[str], Path]
 
 
 @pytest.mark.usefixtures("each_node")
+def test_a_call_may_take_more_or_less_time_than_the_oracle() -> None:
+    assert not hurried("3,4,3", 20).analysis("12").exact
+    assert hurried("3,4,3", 20).analysis("12", seconds=1e9).exact
+    assert not hurried("3,4,3", 10**9).analysis("12", seconds=20).exact
+
+
+@pytest.mark.usefixtures("each_node")
 @pytest.mark.parametrize("name", ["3,4,3", "5,5,4", "6,6,4"])
 def test_no_answer_takes_longer_than_its_time(name: str, clock: Callable[[], int]) -> None:
     for position in open_positions(name, 3, least=5):

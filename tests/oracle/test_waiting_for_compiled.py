@@ -18,6 +18,7 @@ from solver.games.lines import grid
 from solver.kernels import loading
 from solver.kernels.loading import COMPILING, Loader, Patience, import_compiled, patient
 from solver.proof.progress import Progress
+from solver.source import Look
 
 Run = Callable[..., Any]
 
@@ -113,7 +114,7 @@ def test_time_of_waiting_is_not_time_of_thinking(monkeypatch: pytest.MonkeyPatch
     live, left = LiveEngine(grid(7, 7, 5), 0.5), list[float]()
     monkeypatch.setattr(live, "compiled", lambda deadline: left.append(deadline - monotonic()))
     monkeypatch.setattr(live, "wait", lambda: 300.0)
-    monkeypatch.setattr(live._plain, "children", lambda x, o, deadline: ([(0, 0)], False))
+    monkeypatch.setattr(live._plain, "look", lambda *asked: Look([(0, None)], False))
     live.look(1 << 24, 0, monotonic() + 0.5)
     live.move(1 << 24, 0, monotonic() + 0.5)
     assert min(left) > 250

@@ -131,8 +131,8 @@ def test_with_o_first_a_review_is_the_same_with_the_marks_exchanged(name: str, o
 
 
 def test_what_could_not_be_settled_is_neither_graded_nor_a_turning_point() -> None:
-    with Oracle("6,6,5", live=True, seconds=0) as hasty:
-        result = review_match(hasty, match_of("6,6,5", [0, 14]))
+    with Oracle("6,6,4", live=True, seconds=0) as hasty:
+        result = review_match(hasty, match_of("6,6,4", [0, 14]))
     assert [move.grade for move in result.moves] == [UNKNOWN, UNKNOWN]
     assert [(move.outcome, move.better, move.changed) for move in result.moves] == [("", (), False)] * 2
     assert (result.turning_point, result.exact) == (None, False)

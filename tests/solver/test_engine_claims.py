@@ -38,7 +38,7 @@ def _load() -> None:
 @pytest.fixture(autouse=True)
 def engine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plain Python does not settle what the engine is asked, and no file does."""
-    monkeypatch.setattr(LiveEngine, "_settled", lambda self, x, o, deadline: None)
+    monkeypatch.setattr(LiveEngine, "_settled", lambda self, x, o, *limits: None)
     monkeypatch.setattr(AtHand, "win", lambda self, x, o: None)
 
 
@@ -94,6 +94,21 @@ def look(game: Game, x: int, o: int, seconds: float) -> Look:
 def sign(seen: Look) -> int | None:
     """Who wins, if that is known: 1 for the side to move, -1 for the other, 0 for nobody."""
     return None if seen.score is None else (seen.score > 0) - (seen.score < 0)
+
+
+@pytest.mark.parametrize("stones", [(), ("h8", "i9", "j8")])
+def test_within_nodes_a_new_source_sees_the_same_however_late_it_is(stones: tuple[str, ...]) -> None:
+    game = grid(15, 15, 5)
+    x, o = (sum(1 << game.cell(name) for name in stones[turn::2]) for turn in (0, 1))
+    seen = [LiveEngine(game, 1.0).look(x, o, monotonic() - late, 20_000) for late in (0, 1e6)]
+    assert seen[0] == seen[1]
+    assert seen[0].depth
+    assert seen[0].nodes in range(1, 20_001)
+
+
+def test_wins_are_proved_within_nodes() -> None:
+    game = grid(5, 6, 4)
+    assert sign(LiveEngine(game, 1.0).look(0, 0, 0.0, 400_000)) == 1
 
 
 def check_claim(game: Game, x: int, o: int, seen: Look, rng: random.Random) -> bool:
