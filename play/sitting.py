@@ -114,12 +114,16 @@ class Sitting:
             raise MatchError(f"nothing to {command}: the game is over; undo takes a move back, new begins another")
 
     def resign(self) -> None:
-        """Let the person give up; where several play, the one whose turn it is."""
+        """Let the person give up; where several play, the one whose turn it is. Ask before: this has no question."""
+        self.session.resign(self.require_may_resign())
+
+    def require_may_resign(self) -> str:
+        """Return the side that would resign; raise MatchError if nobody may."""
         self.require_ongoing("resign")
         side = next(iter(self.people)) if len(self.people) == 1 else self.match.to_move
         if side not in self.people:
             raise MatchError("only people resign")
-        self.session.resign(side)
+        return side
 
     def redo(self) -> None:
         """Make again what was taken back."""

@@ -1,11 +1,13 @@
 """Words for people: sentences, graded moves and reviews, as running text that whoever shows it wraps."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from oracle.cli.why import why
 from oracle.grading import BEST
 from play.graded import UNKNOWN, Graded
 from play.judged import MISTAKE
+from play.match import Match
 from play.review import Review
 from play.sitting import Sitting
 
@@ -13,6 +15,14 @@ from play.sitting import Sitting
 def sentence(text: str) -> str:
     """Return a clause with a capital letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
+
+
+def ending(match: Match[Any], people: Collection[str]) -> str:
+    """Return how a match has ended, and whether the person who played it has won or lost."""
+    told, outcome = sentence(str(match.outcome)), match.outcome
+    if outcome is None or outcome.winner is None or len(people) != 1 or len(match.rules.sides) < 2:
+        return told
+    return f"{told} You {'won' if outcome.winner in people else 'lost'}."
 
 
 def in_sentences(move: Graded) -> str:

@@ -87,6 +87,14 @@ def button(page: Page, name: str) -> Locator:
     return page.get_by_role("button", name=name, exact=True)
 
 
+def resign(page: Page) -> None:
+    """Resign, and say that it is meant: Enter, pressed twice, does not do so."""
+    button(page, "Resign").press("Enter")
+    button(page, "Keep playing").press("Enter")
+    button(page, "Resign").click()
+    button(page, "Really resign").click()
+
+
 def game_choice(page: Page) -> Locator:
     return page.get_by_role("combobox", name="Game")
 

@@ -114,8 +114,9 @@ class Shown(ABC):
 
     def centers(self) -> dict[str, tuple[int, int]]:
         """Return where the middle of each cell that is seen is, by the names of columns and rows around the board."""
-        named = next(at for at, line in enumerate(self.lines) if re.fullmatch(r" *[a-z]( +[a-z])*( {3}.*)?", line))
-        names = re.match(r"( *[a-z]\b)+", self.lines[named])
+        lines = [re.sub("[←→↑↓]", " ", line) for line in self.lines]
+        named = next(at for at, line in enumerate(lines) if re.fullmatch(r" *[a-z]( +[a-z])*( {3}.*)?", line))
+        names = re.match(r"( *[a-z]\b)+", lines[named])
         columns = {name[0]: name.start() for name in re.finditer("[a-z]", names[0])}
         rows = {line[:4].strip(): at for at, line in enumerate(self.lines) if re.match(r"(?=.{4} )  *\d+ ", line)}
         return {f"{name}{row}": (at, column) for row, at in rows.items() for name, column in columns.items()}

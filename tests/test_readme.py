@@ -84,6 +84,8 @@ def test_every_option_of_every_command_is_in_a_readme(command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_and_option_has_help(command: str) -> None:
     assert COMMANDS[command].help
+    if " " in command:
+        assert not COMMANDS[command].get_short_help_str(65).endswith("..."), "cut off in the list, on 80 columns"
     assert all(option.help for option in COMMANDS[command].params if isinstance(option, click.Option))
 
 

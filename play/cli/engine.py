@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _FIRST_NODES = 200
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(short_help="Be a brain for Gomocup managers.", context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--game", type=GameType(solvable=False), metavar="GAME",
     help="The game that is played; START must fit its board.  [default: five in a row on any board]",

@@ -169,7 +169,7 @@ def train(
         sys.exit(1)
 
 
-@click.command()
+@click.command(short_help="Draw how runs have learned.")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw into an SVG file.")
 @force_option

@@ -61,7 +61,7 @@ def resume(
     play_record(record, new_files(path), opening_of(store, live, seconds, seed), screen=screen)
 
 
-@click.command()
+@click.command(short_help="Grade every move of a recorded game.")
 @click.argument("file", required=False, type=click.Path())
 @own_game_option
 @store_option
@@ -80,7 +80,7 @@ def review(file: str | None, rules: Rules[Any] | None, store: str | None, live: 
             say(line)
 
 
-@click.command()
+@click.command(short_help="Step through a recorded game.")
 @click.argument("file", required=False, type=click.Path())
 @own_game_option
 @click.option("--json", "as_json", is_flag=True, help="The record as one JSON object.")
@@ -112,7 +112,7 @@ def replay(file: str | None, rules: Rules[Any] | None, as_json: bool) -> None:
     say(f"Result {record.result}{ending}.")
 
 
-@click.command()
+@click.command(short_help="List the kept games.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @plain_option
 @store_option

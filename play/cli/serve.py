@@ -37,7 +37,7 @@ def _proxy_given(context: click.Context, parameter: click.Parameter, value: str 
         raise click.BadParameter(f"{value!r} is no address: write 127.0.0.1", context, parameter) from None
 
 
-@click.command()
+@click.command(short_help="Serve the web page and the HTTP API.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 for all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 for any that is free.")
 @click.option("--open", "opening", is_flag=True, help="Open the page in the browser.")

@@ -21,6 +21,9 @@ _SIDE = 26
 
 _WIDEST_SIDE = 48
 
+_MORE = 4
+"""So many more lines than usual may be below a board that leaves room for them."""
+
 _STEPS = {
     "left": (0, -1), "right": (0, 1), "up": (-1, 0), "down": (1, 0), "h": (0, -1), "l": (0, 1), "k": (-1, 0),
     "j": (1, 0),
@@ -175,7 +178,17 @@ class BoardView:
                 return
 
     def _layout(self, canvas: Canvas) -> _Layout:
-        status = 1 if canvas.rows < 16 else 2 if canvas.rows < 24 else 3
+        usual = 1 if canvas.rows < 16 else 2 if canvas.rows < 24 else 3
+        layout = self._laid_out(canvas, usual)
+        needed = len(self._status_lines(canvas.columns - 2))
+        for status in range(min(needed, usual + _MORE), usual, -1):  # as many more as leave the board as it is
+            larger = self._laid_out(canvas, status)
+            if (larger.fit, larger.board) == (layout.fit, layout.board):
+                return larger
+        return layout
+
+    def _laid_out(self, canvas: Canvas, status: int) -> _Layout:
+        """Return where everything goes if so many lines are below the board."""
         top = 1 if canvas.rows < 26 else 2
         rows, columns = canvas.rows - top - status - 1, canvas.columns - 2
         alone = fit(self.game, rows, columns, self.widest)
@@ -191,12 +204,15 @@ class BoardView:
             side = Area(top, width + 4, rows, min(columns - width - 3, _WIDEST_SIDE))
         return _Layout(board, how, side, Area(canvas.rows - 1 - status, 1, status, columns))
 
-    def _draw_status(self, canvas: Canvas, area: Area) -> None:
+    def _status_lines(self, columns: int) -> list[str]:
         text = self.status()
         if self.typed:
             command = self.commands.get(self.typed)
             text = f"Cell {self.typed}_" + (f" (Enter: {command.label or command.meaning})" if command else "")
-        lines = wrapped(text, area.columns)
+        return wrapped(text, columns)
+
+    def _draw_status(self, canvas: Canvas, area: Area) -> None:
+        lines = self._status_lines(area.columns)
         if len(lines) > area.rows:
             lines = [*lines[: area.rows - 1], lines[area.rows - 1][: area.columns - 2] + " …"]
         for row, line in enumerate(lines):

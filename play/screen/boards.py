@@ -84,6 +84,7 @@ def draw_board(canvas: Canvas, area: Area, game: BoardGame[Any], how: Fit, shown
     columns = _seen(game.columns, (area.columns - MARGIN - how.lines) // (how.columns + how.lines), column)
     inside = _Inside(canvas, area.row + 1, area.column + MARGIN, how, rows, columns)
     inside.draw_names(area)
+    canvas.put(area.row, area.column, _hidden(game, rows, columns), Look.BOLD)
     if how.lines:
         inside.draw_lines(game)
     for row in rows:
@@ -91,6 +92,12 @@ def draw_board(canvas: Canvas, area: Area, game: BoardGame[Any], how: Fit, shown
             cell = game.cells_by_square.get(row * game.columns + column)
             if cell is not None:
                 inside.draw_cell(game, row, column, cell, shown)
+
+
+def _hidden(game: BoardGame[Any], rows: range, columns: range) -> str:
+    """Return arrows to where the board goes on beyond what is seen of it."""
+    ways = (columns.start > 0, columns.stop < game.columns, rows.start > 0, rows.stop < game.rows)
+    return "".join(arrow for arrow, way in zip("←→↑↓", ways, strict=True) if way)
 
 
 def _seen(count: int, room: int, around: int) -> range:

@@ -26,6 +26,7 @@ class GameView(MatchView):
         """Show a sitting's match, and go on with it."""
         super().__init__(app, opening, sitting, evening)
         self._table = self._all_commands()
+        self._resigning = False
 
     @property
     def commands(self) -> Mapping[str, Command]:
@@ -130,9 +131,27 @@ class GameView(MatchView):
         self.sitting.redo()
         self._moved()
 
+    def heed(self, key: str) -> None:
+        """Heed a key; only the same key a second time resigns."""
+        asked, self._resigning = self._resigning, False
+        if asked and key.removeprefix("do ") == "x":
+            self._give_up()
+        else:
+            super().heed(key)
+
     def _resign(self) -> None:
-        self.sitting.resign()
-        self._moved()
+        self.sitting.require_may_resign()
+        self._resigning = True
+        self._take_notice("Resign? x again gives this game up; any other key goes on.")
+
+    def _give_up(self) -> None:
+        self._notice = ""
+        try:
+            self.sitting.resign()
+        except Ttt4Error as error:
+            self.tell(sentence(str(error)))
+        else:
+            self._moved()
 
     def _restart(self) -> None:
         self.sitting.session.start_over()

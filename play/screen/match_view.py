@@ -19,7 +19,7 @@ from play.screen.evening import Evening
 from play.screen.knowledge import Knowledge, Note
 from play.screen.side import GRAPH_ROWS, Listed, draw_graph, draw_moves, draw_players
 from play.sitting import Sitting
-from play.words import in_sentences, sentence, summary
+from play.words import ending, in_sentences, sentence, summary
 from solver.errors import Ttt4Error
 from solver.games.board import cells_of
 from solver.games.board_rules import captured_by
@@ -207,16 +207,19 @@ class MatchView(BoardView):
         return told
 
     def _announce_end(self) -> None:
-        self.message = sentence(str(self.match.outcome))
+        self.message = ending(self.match, self.sitting.people)
         if self.match.moves and self.sitting.answers_quickly:
             self._knowledge.ask_review(self._announce_review)
 
     def _announce_review(self, review: Review) -> None:
         lessons = len(review.lessons)
         steps = (
-            f"v steps through the {f'{lessons} moves' if lessons > 1 else 'move'} to learn from. " if lessons else ""
+            f"v steps through {f'{lessons} moves' if lessons > 1 else 'the move'} to learn from. " if lessons else ""
         )
-        self.message = f"{sentence(str(self.match.outcome))} {steps}{' '.join(summary(review))}"
+        told = list(summary(review))
+        if review.turning_point:  # what matters most is said first: there may be no room for more
+            told.insert(0, told.pop())
+        self.message = f"{ending(self.match, self.sitting.people)} {steps}{' '.join(told)}"
 
     def _wait(
         self, told: str, work: Callable[[], Any], then: Callable[[Any], None],

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from oracle.oracle import Oracle
@@ -27,16 +28,18 @@ def open_puzzle(app: App, oracle: Callable[[], Oracle], rules: CellRules, wait: 
     seed = str(time.time_ns())
     wait(
         "Looking for a puzzle …", lambda: make_puzzle(oracle(), seed),
-        lambda puzzle: app.open(PuzzleView(app, oracle(), LineRules(game), puzzle)),
+        lambda puzzle: app.open(PuzzleView(app, oracle(), LineRules(game), puzzle, partial(make_puzzle, oracle()))),
     )  # fmt: skip
 
 
 class PuzzleView(BoardView):
     """One puzzle, and those that follow it."""
 
-    def __init__(self, app: App, oracle: Oracle, rules: LineRules, puzzle: Puzzle) -> None:
-        """Begin with a puzzle."""
-        self._oracle, self._rules = oracle, rules
+    def __init__(
+        self, app: App, oracle: Oracle, rules: LineRules, puzzle: Puzzle, make: Callable[[str], Puzzle]
+    ) -> None:  # fmt: skip
+        """Begin with a puzzle; `make` returns the one of another seed."""
+        self._oracle, self._rules, self._make = oracle, rules, make
         self._solved_count = self._tried = 0
         self._number = 1
         self._seed = puzzle.seed
@@ -56,7 +59,7 @@ class PuzzleView(BoardView):
             "n": Command(self._next, "next", "another puzzle"),
             "t": Command(self._hint, "hint", "the row or the column of the move"),
             "s": Command(self._solution, "solution", "the move, and how the game goes on"),
-            "q": Command(self._close, "back to the game", "back to the game"),
+            "q": Command(self._close, "leave", "leave the puzzles"),
             "escape": Command(self._close, "", ""),
         }
 
@@ -97,7 +100,7 @@ class PuzzleView(BoardView):
         self._tried = 0
         seed = f"{self._seed} {self._number}"
         self.message = "Looking for a puzzle …"
-        self.app.ask(lambda: make_puzzle(self._oracle, seed), self._take, self._fail)
+        self.app.ask(lambda: self._make(seed), self._take, self._fail)
 
     def _hint(self) -> None:
         self._tried += 1

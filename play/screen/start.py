@@ -3,10 +3,11 @@
 import io
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import TYPE_CHECKING
 
+from oracle.oracle import Oracle
 from play.opening import Opening
 from play.players.player import may_resume
 from play.players.roster import Roster
@@ -19,9 +20,12 @@ from play.screen.terminal import Terminal
 from play.sitting import Sitting
 from play.terminal.talk import say
 from solver.games.cell_rules import CellRules
+from solver.games.line_rules import LineRules
+from solver.games.lines import lines_only
 from solver.kernels.loading import Patience, patient
 
 if TYPE_CHECKING:
+    from play.puzzles import Puzzle
     from play.screen.games import GamesView
 
 
@@ -39,6 +43,15 @@ def play_on_screen(
         app.open(view)
         if menu:
             view.heed("do m")
+        app.run()
+
+
+def solve_on_screen(oracle: Oracle, puzzle: "Puzzle", make: "Callable[[str], Puzzle]") -> None:
+    """Let the person solve puzzles; `make` returns the one of another seed."""
+    from play.screen.puzzle import PuzzleView  # only now: a game does not wait for it
+
+    with _on_screen(patiently=True) as (app, _):
+        app.open(PuzzleView(app, oracle, LineRules(lines_only(oracle.game)), puzzle, make))
         app.run()
 
 

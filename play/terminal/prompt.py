@@ -22,7 +22,7 @@ from play.review import Review
 from play.sitting import Sitting
 from play.terminal.asking import Leave, command_in, how_to_move, let_edit, not_understood, read_line
 from play.terminal.talk import review_lines, say, say_wrapped, thinking
-from play.words import reasons, sentence
+from play.words import ending, reasons, sentence
 from solver.errors import Ttt4Error
 from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules, captured_by
@@ -48,7 +48,7 @@ class Prompt:
         self.roster = roster
         self.rules = record.match.rules
         self.sitting = Sitting(roster, record, files, seed, say_wrapped)
-        self._announced_draw = self._announced_end = False
+        self._announced_draw = self._announced_end = self._resigning = False
         self._commands: dict[str, tuple[Callable[[str], None], str]] = {
             "undo": (self._undo, "take back your last move"),
             "redo": (self._redo, "make it again"),
@@ -129,7 +129,11 @@ class Prompt:
 
     def _heed(self, line: str, side: str | None = None) -> None:
         """Do what a line says; it may be a move if `side` is to move."""
+        asked, self._resigning = self._resigning, False
         try:
+            if asked and line.lower() == "resign":
+                self._give_up()
+                return
             named = command_in(line, self._commands, _WITH_WORDS)
             if named:
                 self._commands[named[0]][0](named[1])
@@ -176,7 +180,7 @@ class Prompt:
         if self._announced_end:
             return
         self._announced_end = True
-        say_wrapped(sentence(str(self.match.outcome)))
+        say_wrapped(ending(self.match, self.people))
         try:
             if self.match.moves and self.sitting.answers_quickly:
                 say("")
@@ -249,6 +253,11 @@ class Prompt:
         say_wrapped(f"Saved to {rest}.")
 
     def _resign(self, rest: str) -> None:
+        self.sitting.require_may_resign()
+        self._resigning = True
+        say_wrapped("Resign? resign again gives this game up; anything else goes on.")
+
+    def _give_up(self) -> None:
         self.sitting.resign()
         if self.match.outcome is None:
             say_wrapped(f"{self.match.just_gone} has left; the others play on.")

@@ -60,7 +60,7 @@ scratch_option = click.option(
 )
 
 
-@main.command()
+@main.command(short_help="Solve a game, and write its store.")
 @game_option
 @store_option
 @jobs_option
@@ -120,7 +120,7 @@ def _cluster(address: str, unencrypted: bool, line: ProgressLine) -> "Callable[[
     return connected
 
 
-@main.command()
+@main.command(short_help="Say what a build would take.")
 @game_option
 @store_option
 @scratch_option
@@ -143,7 +143,7 @@ def plan(game: BoardGame[Any], store: str | None, scratch: str | None, jobs: int
         click.echo(each)
 
 
-@main.command()
+@main.command(short_help="Prove that a store is right.")
 @game_option
 @store_option
 @jobs_option
@@ -170,7 +170,7 @@ def verify(game: BoardGame[Any], store: str | None, jobs: int, scratch: str | No
         click.echo(f"{name:12} {value}")
 
 
-@main.command()
+@main.command(short_help="Describe a store.")
 @game_option
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, counts by ply included.")
@@ -213,7 +213,7 @@ def games(game: BoardGame[Any] | None) -> None:
         click.echo(" ".join(map(game.cell_name, cells_of(line))))
 
 
-@main.command()
+@main.command(short_help="Write every position with its scores.")
 @game_option
 @store_option
 @click.option("--out", required=True, type=click.Path(dir_okay=False), metavar="FILE",
@@ -259,7 +259,7 @@ def bench(game: BoardGame[Any], as_json: bool) -> None:
         click.echo(f"{name:32} {value:,.4g}" if isinstance(value, float) else f"{name:32} {value:,}")
 
 
-@main.command()
+@main.command(short_help="Prove what the empty board is worth.")
 @click.option("--game", type=GameType(solvable=False), default=DEFAULT_GAME, show_default=True,
               help="Rows, columns, how many in a row, a game's name or file.toml.")  # fmt: skip
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="The proof file to write.")
@@ -302,7 +302,7 @@ def prove(game: BoardGame[Any], out: str | None, force: bool, seconds: float) ->
         click.echo(f"{printable(file.path)}: {size:,} bytes")
 
 
-@main.command()
+@main.command(short_help="Check proofs in files.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file.")
 @command_errors

@@ -84,7 +84,7 @@ def _numbered(game: BoardGame[Any], board: Any) -> tuple[int, int]:
         marks = [_mark(mark) for item in board for mark in (item if hasattr(item, "__len__") else (item,))]
     except (TypeError, ValueError, OverflowError) as error:
         raise BoardError(
-            f"board {shown(board)} is a {type(board).__name__}: give a text, a Position, or a sequence of "
+            f"board {shown(board)} has the type {type(board).__name__}: give a text, a Position, or a sequence of "
             f"{game.cells} numbers, 1 for {game.marks[0]}, -1 for {game.marks[1]} and 0 for an empty cell"
         ) from error
     if len(marks) != game.cells:

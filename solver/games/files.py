@@ -79,8 +79,8 @@ def _found(name: str) -> str:
     paths = _paths()
     if name in paths:
         return paths[name]
-    there = f"there are {', '.join(paths)}" if paths else "none is kept here"
-    raise GameError(f"no game {shown(name)}: {there}; or write rows,columns,k, or the path of a file.toml")
+    there = ", ".join(["duel", *paths])
+    raise GameError(f"no game {shown(name)}: there are {there}; or write rows,columns,k, or the path of a file.toml")
 
 
 def _shortest(path: str) -> str:

@@ -219,3 +219,8 @@ def test_a_draw_on_a_large_board_of_dead_lines_is_proved_without_a_search() -> N
     }  # fmt: skip
     assert [move.outcome for move in found.moves] == ["draw"] * 1198
     assert found.settled
+
+
+def test_what_is_no_board_is_named_with_its_type() -> None:
+    with pytest.raises(BoardError, match="board 3 has the type int: give a text"):
+        hurried("3,3,3", 9).analysis(3)  # type: ignore[arg-type]

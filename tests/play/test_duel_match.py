@@ -250,13 +250,13 @@ def test_review_and_why_list_the_moves_with_their_margins(store: Path) -> None:
 
 
 def test_help_lists_what_a_duel_has_and_no_lines() -> None:
-    said = re.split(r"[RG]> ", printed("help\nlines\nresign\nquit\n", *LIVE))
+    said = re.split(r"[RG]> ", printed("help\nlines\nresign\nresign\nquit\n", *LIVE))
     named = re.findall(r"^  (\w+) ", said[1], re.M)
     assert {"undo", "redo", "hint", "show", "why", "review", "save", "resign", "help", "quit"} <= set(named)
     assert "lines" not in named
     assert said[1].startswith("A move is b2 or 2 2. Besides:\n")
     assert said[2] == "Duel,3,3 has no lines.\n"
-    assert said[3].startswith("G has won: R resigned.\n")
+    assert said[4].startswith("G has won: R resigned.\n")
 
 
 def test_the_arena_has_a_table_of_a_duel_by_its_own_sides(store: Path) -> None:

@@ -20,7 +20,7 @@ def _at_home(home: Path) -> None:
 
 
 def test_a_whole_game_of_three_is_played_kept_and_read_back(games: Path) -> None:
-    out = printed("a1\nb2\nb1\nc1\nundo\nc2\nd4\na2\nresign\nb4\nb3\nc4\n", *PEOPLE)
+    out = printed("a1\nb2\nb1\nc1\nundo\nc2\nd4\na2\nresign\nresign\nb4\nb3\nc4\n", *PEOPLE)
     assert out.startswith("3p:4,4,3: X human, O human, Z human. A move is a3 or 3 1; help lists the commands.\n")
     assert "X> X has left; the others play on.\n" in out
     assert " 2  Z   O   X   .\n 3  .   Z   .   .\n 4  .   O*  O*  O*\n\nO has won: O completed a line.\n" in out
@@ -47,14 +47,14 @@ def test_who_is_not_named_is_played_by_mcts() -> None:
 
 
 def test_machines_play_on_when_the_only_person_has_left() -> None:
-    out = printed("a1\nresign\n", *THREE, "--o", "rules", "--z", "random", "--seed", "2")
+    out = printed("a1\nresign\nresign\n", *THREE, "--o", "rules", "--z", "random", "--seed", "2")
     before, after = out.split("X has left; the others play on.")
     assert before.count(" plays ") == 2
     assert "O has won: O completed a line." in after
 
 
 def test_a_game_goes_on_without_the_side_that_left_when_it_is_resumed(games: Path) -> None:
-    piped("a1\nb1\nresign\na2\nquit\n", *SHORT)
+    piped("a1\nb1\nresign\nresign\na2\nquit\n", *SHORT)
     (path,) = games.iterdir()
     out = printed("c1\na3\n", "resume", path, "--z", "human")
     assert out.splitlines()[1].startswith("3p:3,3,3: X human, O human, Z human.")

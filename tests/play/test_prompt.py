@@ -33,7 +33,10 @@ SCRIPT = [
     ("a1" * 6000, "That is too long: write a move, or a command of at most 10,000 letters.", None),
     ("help", "  resign   give up", None),
     ("save there.txt", "there.txt' exists and is not this game: name another file.", None),
-    ("resign", "O has won: X resigned. X made 1 move: 1 best, 0 that changed the outcome.", None),
+    ("resign", "Resign? resign again gives this game up; anything else goes on.", None),
+    ("", "", None),
+    ("resign", "Resign? resign again gives this game up; anything else goes on.", None),
+    ("resign", "O has won: X resigned. You lost. X made 1 move: 1 best, 0 that changed the outcome.", None),
     ("resign", f"Nothing to resign: {OVER}", None),
     ("hint", f"Nothing to hint at: {OVER}", None),
     ("show", f"Nothing to show: {OVER}", None),
@@ -221,7 +224,7 @@ def without_totals(text: str) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("boards", [None, ("X.O/.../...", "O.X/.../...")])
 def test_with_first_o_everything_is_said_with_the_marks_exchanged(boards: tuple[str, str] | None, store3: Path) -> None:
     lines = ["hint", "show", "b2", "b1", "hint", "show", "why", "9 9", "b3", "review", "a2", "undo", "c2", "a3"]
-    typed = "\n".join([*lines, "resign", "why", "hint", "undo\n"])
+    typed = "\n".join([*lines, "resign", "resign", "why", "hint", "undo\n"])
     said = []
     for number, first in enumerate("Xo"):
         start = ["--board", boards[number]] if boards else []

@@ -97,7 +97,7 @@ def test_a_terminal_gets_what_a_pipe_gets(start: Start, store4: Path) -> None:
     puzzle = described("--seed", "a", "--store", store4)
     taken = next(cell for cell in ("a1", "b2", "c3", "d4", "a2", "b1") if cell not in empty(puzzle))
     lines = ["", "hint", "HELP", "nonsense", "z9", "9 9", taken, wrong(puzzle), puzzle["solution"], "next", "solution"]
-    session = start(*SEED, "--store", store4)
+    session = start(*SEED, "--plain", "--store", store4)
     seen = session.prompted() + "".join(session.type(line).removeprefix(f"{line}\n") for line in lines)
     session.type("q")
     assert session.ended() == 0
@@ -120,7 +120,7 @@ def test_next_gives_puzzles_of_the_same_kind_and_their_seeds_give_them_again(sto
 
 
 def test_interrupting_leaves_with_130(start: Start, store4: Path) -> None:
-    session = start(*SEED, "--store", store4)
+    session = start(*SEED, "--plain", "--store", store4)
     session.prompted()
     session.interrupt()
     assert session.ended() == 130

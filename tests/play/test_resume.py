@@ -67,7 +67,7 @@ def test_after_resume_a_move_that_was_taken_back_can_be_made_again() -> None:
 def test_the_game_that_is_resumed_is_the_last_that_did_not_end() -> None:
     piped("a1\nb2\n", *THREE, *LIVE)
     piped("a1\na2\nb1\nb2\nc1\n", *THREE, *LIVE)
-    piped("c3\nresign\n", *THREE, *LIVE)
+    piped("c3\nresign\nresign\n", *THREE, *LIVE)
     assert at(printed("", "resume", "--live")) == board_of(["a1", "b2"], 3)
 
 
@@ -219,7 +219,7 @@ def test_replay_through_a_pipe_shows_every_step_and_the_result() -> None:
 
 
 def test_replay_prints_the_record_as_one_json_object_that_is_read_again() -> None:
-    piped("a1\nb2\nundo\nc3\nresign\n", *THREE, *LIVE)
+    piped("a1\nb2\nundo\nc3\nresign\nresign\n", *THREE, *LIVE)
     out = printed("", "replay", "--json")
     assert out.count("\n") == 1
     fields = json.loads(out)
@@ -255,7 +255,7 @@ def test_a_record_does_not_load_the_player_that_it_names(tags: str, command: str
 
 
 def test_a_game_that_is_resigned_is_kept_as_such_and_undo_opens_it_again(games: Path) -> None:
-    piped("a1\nresign\n", *THREE, *LIVE)
+    piped("a1\nresign\nresign\n", *THREE, *LIVE)
     assert str(kept(games).match.outcome) == "X has won: O resigned"
     assert kept(games).result == "1-0"
     path = next(games.glob("*.txt"))

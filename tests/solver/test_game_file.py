@@ -231,7 +231,8 @@ def test_what_cannot_be_read_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["nope", "folder/fano", "fano.txt", "a" * 300])
 def test_a_name_of_no_game_is_refused_and_those_that_there_are_are_named(name: str) -> None:
-    with pytest.raises(GameError, match=f"no game {shown(name)}: there are {', '.join(SHIPPED)}; or write") as refusal:
+    games = ", ".join(["duel", *SHIPPED])
+    with pytest.raises(GameError, match=f"no game {shown(name)}: there are {games}; or write") as refusal:
         parse_game(name)
     assert refusal.value.exit_code == 2
 

@@ -29,6 +29,7 @@ from browsing import (
     names,
     open_cells,
     play,
+    resign,
     says,
     shows,
     slow,
@@ -271,7 +272,7 @@ def test_what_is_not_certain_is_said_to_be_so(server: Served, seat: Visit) -> No
 def test_a_game_too_large_to_review_says_so_in_a_line(seat: Visit) -> None:
     page = seat("duel,5,5", "RG")
     play(page, "a1")
-    button(page, "Resign").click()
+    resign(page)
     says(page, "R has won: G resigned.")
     expect(page.locator(".after")).to_have_text(re.compile("^No review: .*too long"))
 

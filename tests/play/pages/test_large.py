@@ -19,6 +19,7 @@ from browsing import (
     expect,
     names,
     play,
+    resign,
     says,
     slow,
     until,
@@ -180,7 +181,7 @@ def test_a_review_of_a_large_board_tells_mistakes_from_changes(server: Served, v
     page.route("**/review", lambda route: route.fulfill(json={"moves": graded, "turning_point": None, "exact": False}))
     begin(page, HERE, game="15,15,5")
     play(page, "h8", "a1")
-    button(page, "Resign").click()
+    resign(page)
     after = page.locator(".after")
     expect(after).to_contain_text("X: 0 of 1 moves look like mistakes, 0 certainly changed the outcome.")
     expect(after).to_contain_text("O: 1 of 1 moves looks like a mistake, 0 certainly changed the outcome.")

@@ -19,6 +19,7 @@ from browsing import (
     moves_listed,
     names,
     play,
+    resign,
     says,
     shows,
     slow,
@@ -99,7 +100,7 @@ def test_undo_takes_back_ones_own_move_and_the_answer_to_it_and_who_resigns_has_
     play(page, "d4")
     says(page, "O played")
     assert moves_listed(page)[0] == "X d4"
-    button(page, "Resign").click()
+    resign(page)
     says(page, "You have lost")
     assert page.locator('.cell[aria-disabled="false"]').count() == 0
     expect(page.get_by_role("button", name=re.compile("Undo|Hint|Resign"))).to_have_count(0)
@@ -233,7 +234,7 @@ def test_who_watches_takes_a_seat_by_its_link_and_comes_to_the_rematch_with_side
     friend.goto(invite)  # in the tab that watched
     expect(friend.locator(".players")).to_contain_text("O you")
     assert "#" not in friend.url
-    button(friend, "Resign").click()
+    resign(friend)
     says(page, "You have won: O resigned")
     button(page, "Rematch").click()
     expect(page.locator(".players")).to_contain_text("O you")

@@ -34,6 +34,17 @@ def test_more_room_shrinks_no_board(game: BoardGame[Any], room: Room, taller: in
     assert small.mark <= large.mark
 
 
+def test_arrows_say_where_the_board_goes_on() -> None:
+    game, how = parse_game("15,15,5"), Fit(1, 4, False, 1)
+    for name, arrows in (("a1", "→↓"), ("h8", "←→↑↓"), ("o15", "←↑")):
+        canvas = Canvas(24, 80)
+        draw_board(canvas, Area(0, 0, 10, 40), game, how, Shown(cursor=game.cells_by_name[name]))
+        assert "".join(canvas.texts[0][:MARGIN]).strip() == arrows
+    canvas = Canvas(24, 80)
+    draw_board(canvas, Area(0, 0, 20, 80), game, how, Shown(cursor=0))
+    assert not "".join(canvas.texts[0][:MARGIN]).strip()
+
+
 @given(games, rooms, notes)
 def test_a_board_fits_and_has_room_for_notes(game: BoardGame[Any], room: Room, widest: int) -> None:
     how = fit(game, *room, widest)

@@ -66,13 +66,20 @@ def test_a_review_after_the_end_counts_the_mistakes_of_both(people: Screen) -> N
     people.press("v").until("1 of 2:")
 
 
+def test_the_turning_point_is_told_whole_on_a_small_screen(people: Screen) -> None:
+    people.press(*"b2a2a1b1c3").until("X has won", "The turning point was O's a2", "would have held the draw.")
+
+
 def test_a_review_of_no_move_or_of_no_mistake_says_so(people: Screen) -> None:
     people.press("v").until("No move has been made yet.")
     people.press(*"b2a1v").until("X made 1 move: 1 best", "O made 1 move: 1 best")
 
 
 def test_whoever_resigns_has_lost_and_may_take_that_back(screen: Screen) -> None:
-    screen.press("x").until("3,3,3 · 0 won, 1 lost, 0 drawn", "O has won: X resigned.", "n new").asleep()
+    screen.press("x").until("Resign? x again gives this game up; any other key goes on.", without=["resigned"])
+    screen.press("up").until("Your turn.", without=["Resign?"])
+    screen.press("x").until("Resign?")
+    screen.press("x").until("3,3,3 · 0 won, 1 lost, 0 drawn", "O has won: X resigned. You lost.", "n new").asleep()
     screen.press("x").until("Nothing to resign: the game is over")
     screen.press("t").until("Nothing to hint at: the game is over")
     screen.press(*"a3").until("The match has ended, O has won: X resigned.")

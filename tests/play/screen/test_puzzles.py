@@ -29,6 +29,13 @@ def right_and_wrong(screen: Screen, store: Path) -> tuple[str, str]:
     return right, next(move.move for move in analysis.moves if move.move != right)
 
 
+def test_the_command_shows_puzzles_on_the_screen_too(show: Show, store3: Path) -> None:
+    screen = show("puzzle", "--game", "3,3,3", "--seed", "a", "--store", store3)
+    screen.until("3,3,3 · puzzle 1 · 0 solved at the first try", "Difficulty *", "q leave")
+    screen.press("n").until("puzzle 2")
+    assert screen.press("q").ended() == 0
+
+
 def test_the_only_move_is_right_and_counts_as_solved(puzzle: Screen, store3: Path) -> None:
     right, _ = right_and_wrong(puzzle, store3)
     puzzle.press(*right).until(f"Right. Only {right}", "1 solved at the first try", f"Line: {right}")

@@ -44,7 +44,7 @@ def test_a_game_without_a_store_is_searched_for_or_refused_in_a_sentence(show: S
     ("line", "told"),
     [
         ("undo", "Your turn."), ("hint", "The oracle would play"), ("a2", "O played"), ("3 1", "O played"),
-        ("menu", "A new game"), ("help", "Keys"), ("why", "1. X b2: best"), ("resign", "X resigned"),
+        ("menu", "A new game"), ("help", "Keys"), ("why", "1. X b2: best"), ("resign", "x again gives this game up"),
         ("new", "Your turn."), ("lines c1", "Your turn."),
     ],
 )  # fmt: skip

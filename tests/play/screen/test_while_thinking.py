@@ -51,7 +51,7 @@ def let_move() -> None:
 
 
 def test_whoever_resigns_while_the_other_thinks_has_lost(waiting: Screen) -> None:
-    waiting.press("x").until("O has won: X resigned.", "0 won, 1 lost, 0 drawn")
+    waiting.press(*"xx").until("O has won: X resigned.", "0 won, 1 lost, 0 drawn")
     let_move()
     waiting.asleep()
     assert waiting.marks() == {"b2": "X"}
@@ -111,7 +111,7 @@ def test_where_games_cannot_be_kept_that_is_said_at_the_first_move(
 
 def test_the_score_counts_a_game_for_whoever_sat_there_when_it_ended(show: Show, store3: Path) -> None:
     screen = show(*THREE, "--o", "first", "--store", store3).until("Your turn.")
-    screen.press("x").until("0 won, 1 lost, 0 drawn")
+    screen.press(*"xx").until("0 won, 1 lost, 0 drawn")
     screen.press("z").until("You have changed sides.", "0 won, 1 lost, 0 drawn")
 
 
