@@ -13,7 +13,7 @@ from play.lab.policies import Drawn, Policy, PolicyPlayer, Rows, Varies, policy_
 from play.lab.sampling import drawn, images, move_scores, some_of
 from play.lab.shares import Shares
 from play.lab.symmetry import agreement
-from play.lab.values import MOST_MET, SIDES, Exploiter, Worth, worth_everywhere, worth_of
+from play.lab.values import MOST_MET, SIDES, Exploiter, Report, Worth, worth_everywhere, worth_of
 from play.players.player import PlayerError
 from play.players.roster import Roster, lines_of
 from play.records.text import Record
@@ -47,9 +47,6 @@ _PROMISES, _FEW_PROMISES = 500, 30
 
 _AT_ONCE = 2_000
 """About so many positions are asked about before progress is told."""
-
-Report = Callable[[str, float], None]
-"""Told what is being done, and which share of it is."""
 
 
 class _Values(NamedTuple):
@@ -218,7 +215,7 @@ class Grader:
         report(f"value as {side}", 0.0)
         if self.positions is not None and asked is not None and policy.symmetric:
             return worth_everywhere(policy, SIDES.index(side), self.positions, asked)
-        return worth_of(policy, SIDES.index(side), most)
+        return worth_of(policy, SIDES.index(side), most, report)
 
     def _shares(
         self, policy: Policy, wanted: str | int, asked: np.ndarray | None, seed: int, report: Report

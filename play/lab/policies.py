@@ -175,16 +175,19 @@ class Asked(Policy):
         self._shows = callable(getattr(players[0], "choices", None))
 
     def _asked(self, x: np.ndarray, o: np.ndarray) -> Any:
-        states = [BoardState(self.game.at(*cells)) for cells in zip(x.tolist(), o.tolist(), strict=True)]
         found = np.zeros((len(x), self.game.cells))
-        for row, state in enumerate(states):
+        for row in range(len(x)):
+            state = self._state(x, o, row)
             for move, chance in self._choices(state).items():
                 found[row, self._cell(move)] += self._chance(chance)
         if not self._shows and not self.asked_once:
-            for row in reversed(range(len(states))):  # so that a series of random numbers does not repeat itself
-                if found[row, self._cell(_safely(self.name, chosen, self._players[1], states[row]))] != 1:
+            for row in reversed(range(len(x))):  # so that a series of random numbers does not repeat itself
+                if found[row, self._cell(_safely(self.name, chosen, self._players[1], self._state(x, o, row)))] != 1:
                     raise Varies(f"{self.name} does not always make the same move")
         return found
+
+    def _state(self, x: np.ndarray, o: np.ndarray, row: int) -> BoardState[Any]:
+        return BoardState(self.game.at(int(x[row]), int(o[row])))
 
     def _choices(self, state: Any) -> dict[int, float]:
         if not self._shows:

@@ -32,6 +32,12 @@ _OTHER = {"X": "O", "O": "X"}
 Group = tuple[Symmetry, ...] | None
 """The symmetries under which positions count as equal; None stands for the identity alone."""
 
+Report = Callable[[str, float], None]
+"""Tells what is under way, and which share of it is done."""
+
+_AT_ONCE = 100_000
+"""So many positions are asked about at once, which bounds what a slow player's answers take."""
+
 _NEAR = 1e-12
 
 
@@ -178,7 +184,7 @@ def worth_everywhere(policy: Policy, side: int, positions: Positions, chances: n
     return Worth(policy, side, positions.met, known, positions.group)
 
 
-def worth_of(policy: Policy, side: int, most: int = MOST_MET) -> Worth:
+def worth_of(policy: Policy, side: int, most: int = MOST_MET, report: Report = lambda what, share: None) -> Worth:
     """Return what a policy is worth as one side: X is 0, and O is 1.
 
     Raise TooLarge if it meets too many positions, or more than `most` in which it has to be asked.
@@ -192,8 +198,13 @@ def worth_of(policy: Policy, side: int, most: int = MOST_MET) -> Worth:
             return None
         if sum(map(len, asked.values())) + len(x) > most:
             raise TooLarge(f"{policy.name} would have to be asked about more than {most:,} positions")
-        asked[ply] = policy.chances(x, o)
-        return asked[ply] > 0
+        found = np.empty((len(x), game.cells))
+        for start in range(0, len(x), _AT_ONCE):  # a player that is asked one by one makes objects for each
+            report(f"value as {SIDES[side]}, ply {ply}", start / len(x))
+            rows = slice(start, start + _AT_ONCE)
+            found[rows] = policy.chances(x[rows], o[rows])
+        asked[ply] = found
+        return found > 0
 
     try:
         met = walk(kernel_lines(game, group), MOST_MET, moves)

@@ -12,9 +12,10 @@ from lab import NEAR, POLICIES, SMALL, FirstFree, Told, alike, as_array, grader,
 from matches import rules_of
 
 from play.lab import exploiter
-from play.lab.policies import Rows
+from play.lab.policies import Policy, Rows
 from play.lab.values import between, worth_of
 from play.records.text import read_record
+from solver.games.lines import grid
 
 TINY = ["2,2,2", "2,2,2,misere", "2,3,2", "2,3,3", "2,3,3,misere", "1,5,3,misere", "1,1,1"]
 SEEDS = st.integers(0, 1 << 32)
@@ -154,3 +155,21 @@ def test_what_is_met_is_what_play_against_the_player_leads_to() -> None:
                 and (naive.mover(board) != side or after == naive.claim(board, board.index(".")))
             }
         assert found.met[side] == met
+
+
+def test_a_player_is_asked_about_few_positions_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Uniform(Policy):
+        most = 0
+
+        def _asked(self, x: np.ndarray, o: np.ndarray) -> np.ndarray:
+            Uniform.most = max(Uniform.most, len(x))
+            free = ~(x | o)[:, None] >> np.arange(self.game.cells) & 1
+            return free / free.sum(axis=1, keepdims=True)
+
+    whole = worth_of(Uniform(grid(3, 3, 3), "uniform"), 0)
+    assert Uniform.most > 7
+    Uniform.most, told = 0, list[str]()
+    monkeypatch.setattr("play.lab.values._AT_ONCE", 7)
+    parts = worth_of(Uniform(grid(3, 3, 3), "uniform"), 0, report=lambda what, share: told.append(what))
+    assert (parts.value, parts.met, Uniform.most) == (whole.value, whole.met, 7)
+    assert told[-1] == "value as X, ply 8"
