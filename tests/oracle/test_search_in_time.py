@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kinds import random_position
 
 from oracle import Analysis, NotSettled, Oracle
+from solver.errors import BoardError
 from solver.games.lines import grid
 from solver.games.notation import parse_game
 from solver.games.position import Position
