@@ -93,7 +93,9 @@ def test_a_game_that_wants_no_store_or_can_have_none_offers_none(arguments: list
     assert "Build it now" not in start(*arguments).prompted()
 
 
-@pytest.mark.parametrize("typed", ["", "a1\n", "a1\nundo\n", "a1\nresign\n", "quit\n", "QUIT\n", "a1", "\n\n  \n"])
+@pytest.mark.parametrize(
+    "typed", ["", "a1\n", "a1\nundo\n", "a1\nresign\nresign\n", "quit\n", "QUIT\n", "a1", "\n\n  \n"]
+)
 def test_quit_and_the_end_of_input_end_with_0(typed: str, store3: Path) -> None:
     out = printed(typed, *THREE, "--store", store3)
     assert out.endswith(KEPT) == (typed.split() in (["a1"], ["a1", "undo"]))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
-from browsing import cell, choose_game, expect, marks, says, shows
+from browsing import cell, choose_game, expect, marks, resign, says, shows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -38,14 +38,14 @@ def test_three_friends_play_on_one_screen_and_one_leaves(chosen: Page) -> None:
     expect(cell(page, "c1")).to_have_attribute("aria-label", "c1, Z, last move")
     shapes = page.locator(".cell .mark path").evaluate_all("paths => paths.map((path) => path.getAttribute('d'))")
     assert len(set(shapes)) == 3, "the marks differ in shape, not only in colour"
-    page.get_by_role("button", name="Resign").click()
+    resign(page)
     says(page, "X has left.")
     expect(page.locator(".players li").first).to_have_text("X on this screenhas left")
     moves(page, "a2", "b2")
     shows(page, "XOZ..OZ" + "." * 18)
     page.get_by_role("button", name="Undo").click()
     shows(page, "XOZ..O." + "." * 18)
-    page.get_by_role("button", name="Resign").click()
+    resign(page)
     says(page, "O has won: the others have left.")
     expect(page.get_by_role("button", name="Hint")).to_have_count(0)
     page.get_by_role("button", name="Rematch").click()
