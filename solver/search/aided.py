@@ -1,6 +1,7 @@
 """Live search that is aided by proofs at hand, where it would not come to its end in time."""
 
 from functools import cached_property
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -18,16 +19,16 @@ _ALONE = 0.1
 class AidedSearch(Search):
     """A source of scores (solver/source.py) that searches, and is told what is proved without a search."""
 
-    def look(self, x: int, o: int, deadline: float) -> Look:
-        """Return what is known of a position by the deadline."""
-        look = super().look(x, o, deadline - (1 - _ALONE) * max(0.0, deadline - monotonic()))
+    def look(self, x: int, o: int, deadline: float, nodes: float = inf) -> Look:
+        """Return what is known of a position by the deadline, and within so many nodes."""
+        look = super().look(x, o, deadline - (1 - _ALONE) * max(0.0, deadline - monotonic()), nodes)
         if look.exact or monotonic() > deadline:
             return look
         draw = self._at_hand.draw(x, o, deadline)
         if draw and self._at_hand.is_certain_of_all(draw):
             return settled([(cell, 0) for cell in cells_of(self.game.full & ~(x | o))], draw)
         if monotonic() < deadline:
-            look = super().look(x, o, deadline)
+            look = super().look(x, o, deadline, nodes)
         if look.exact or (look.score is not None and not look.bound):
             return look
         if draw:
