@@ -69,3 +69,12 @@ export async function restart({match: {game, players, board}, signal}) {
   const {begin} = await part("play");
   go(`/match/${(await begin({game, players, ...(board && {board})}, null, signal)).id}`);
 }
+
+/** Ask whether to resign. Enter, pressed again, keeps on playing. */
+export function resign(view, side) {
+  const button = (text, onclick) => h("button", {type: "button", onclick}, text);
+  const back = () => { view.buttonsDrawn = null; view.draw(); };
+  refill(view.buttons, button("Keep playing", () => { back(); view.buttons.firstChild.focus(); }),
+    button("Really resign", () => { back(); view.send("resign", {}, side); }));
+  view.buttons.firstChild.focus();
+}

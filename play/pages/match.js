@@ -166,7 +166,7 @@ class MatchView {
     const {match} = this, over = Boolean(match.outcome);
     const side = this.myTurn ? match.to_move : this.own.find((each) => !this.game.kind.gone?.(match, each));
     const button = (text, onclick, disabled = false) => h("button", {type: "button", onclick, disabled}, text);
-    const key = [this.own, over, side, moves.length > 0, this.myTurn, match.rematch, this.viewed, this.resigning].join();
+    const key = [this.own, over, side, moves.length > 0, this.myTurn, match.rematch, this.viewed].join();
     if (this.buttonsDrawn === key) return;
     this.buttonsDrawn = key;
     refill(this.buttons,
@@ -176,22 +176,12 @@ class MatchView {
       !this.own.length && match.rematch && button("Watch the rematch", () => go(`/match/${match.rematch}`)),
       this.own.length && !over && button("Undo", () => this.act("undo"), !moves.length),
       this.own.length && !over && this.graded && button("Hint", () => this.act("hint"), !this.myTurn || this.viewed !== null),
-      side && !over && !this.resigning && button("Resign", () => this.askToResign(true)),
-      side && !over && this.resigning && button("Keep playing", () => this.askToResign(false)),
-      side && !over && this.resigning && button("Really resign", () => { this.askToResign(false); this.send("resign", {}, side); }),
+      side && !over && button("Resign", () => this.act("resign", side)),
       this.own.length && moves.length && match.sides.every((each) => this.machine(each) || this.mine.tokens[each])
         && button("Restart", () => this.act("restart")),
       button("New game", () => go("/play")));
     if (over && !this.over && this.picture.contains(document.activeElement)) this.buttons.firstChild.focus();
     this.over = over;
-  }
-
-  /** Ask whether to resign, or no more. Enter, pressed again, keeps on playing. */
-  askToResign(resigning) {
-    this.resigning = resigning;
-    this.draw();
-    const name = resigning ? "Keep playing" : "Resign";
-    [...this.buttons.children].find((each) => each.textContent === name)?.focus();
   }
 
   #drawMoves(moves, at) {
