@@ -14,6 +14,7 @@ from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
 from solver.games.registry import find_game
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 
 LEVEL = 4
 """The level of the opponent on a screen, unless another is chosen: one that newcomers beat now and then.
@@ -68,7 +69,8 @@ def board_rules(name: str) -> BoardRules[Any]:
     """Return the rules of a game on a board, by its name; raise Ttt4Error if it has none, or there is no such game."""
     rules = find_game(name)
     if not isinstance(rules, BoardRules):
-        raise Ttt4Error(f"{name} has no board: ttt4-play --plain --game {name} plays it")
+        why = "is too large for a screen" if isinstance(rules, WideRules) else "has no board"
+        raise Ttt4Error(f"{name} {why}: ttt4-play --plain --game {name} plays it")
     return rules
 
 

@@ -7,14 +7,19 @@ from oracle.cli.drawing import draw
 from oracle.cli.large import Notes
 from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 
 
 def picture(rules: Rules[Any], state: Any, notes: Mapping[int, str] | None = None, large: Notes | None = None) -> str:
     """Return a state drawn, with notes in the cells of some moves; games without a picture show their text.
 
     On a board the last move is in brackets, and the lines that ended the game are starred. Where tiles are counted,
-    their numbers stand below. `large` has the notes of a large board instead.
+    their numbers stand below. `large` has the notes of a large board instead. Of a wide board a part is drawn.
     """
+    if isinstance(rules, WideRules):
+        from play.window import drawn_part  # only now: other games do without
+
+        return drawn_part(rules, state)
     if not isinstance(rules, BoardRules):
         return rules.encode(state)
     ended = state.position.ending() if state.outcome else ()

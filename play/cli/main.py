@@ -12,13 +12,14 @@ from play.cli.options import game_option, seed_option
 from play.cli.starting import opening_of, plain_option, play_record, takes_screen
 from play.match import Match
 from play.opening import LEVEL, Opening
-from play.players.player import BEST_LEVEL, LEVELLED, is_large
+from play.players.player import BEST_LEVEL, LEVELLED, WIDE_LEVEL, is_large
 from play.records.kept import new_files
 from play.records.text import Record, with_first
 from solver import __version__
 from solver.cli.console import command_errors, plain_where_asked, store_option
 from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules, set_up
+from solver.games.wide import WideRules
 
 _MODULES = {
     "serve": "serve", "resume": "recorded", "review": "recorded", "replay": "recorded", "games": "recorded",
@@ -84,8 +85,10 @@ def _begin(
     rules: Rules[Any], x: str, o: str | None, level: int | None, first: str | None, board: str | None,
     opening: Opening, screen: bool, menu: bool,
 ) -> None:  # fmt: skip
-    opponent = rules.game.opponent if isinstance(rules, BoardRules) else "random"
+    opponent = rules.game.opponent if isinstance(rules, BoardRules | WideRules) else "random"
     names = dict(zip(rules.sides, (x, o or opponent), strict=False))
+    if isinstance(rules, WideRules) and level is None and o is None:
+        level = WIDE_LEVEL  # there is none above it
     if level is None and o is None and screen and x.strip() == "human":
         level = LEVEL  # the prompt's opponent is the best; what is one key away need not be met at first
     if level is not None:

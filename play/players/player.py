@@ -19,8 +19,9 @@ from typing import Any, NamedTuple, Protocol
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
-from solver.games.lines import SETTLED_CELLS
+from solver.games.lines import NARROW_CELLS, SETTLED_CELLS
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 from solver.own_code import is_own, one_line
 from solver.text import shown
 
@@ -36,6 +37,9 @@ KINDS = ("human", "random", "rules", "priority", "search", "mcts", "oracle", "fi
 
 LEVELLED = ("oracle", "search")
 """The kinds of players that have levels."""
+
+WIDE_LEVEL = 4
+"""The highest level on boards of more than 400 cells: those above it look ahead, and these only glance."""
 
 RUN = "run:"
 """What the name of a trained run begins with; its folder follows."""
@@ -97,6 +101,10 @@ def folder_of(name: str) -> str:
 def require_player_of(rules: Rules[Any], name: str) -> None:
     """Raise PlayerError if the game has no such player."""
     kind, level = read_player(name)
+    if isinstance(rules, WideRules):
+        if kind not in ("human", "random", "rules", "own") and not (kind in LEVELLED and level <= WIDE_LEVEL):
+            raise PlayerError(only_narrow(rules, f"the player {shown(name.strip(), 40)}"))
+        return
     lines, board = isinstance(rules, LineRules), isinstance(rules, BoardRules)
     capture = isinstance(rules, BoardRules) and rules.captures
     where = ""
@@ -114,7 +122,17 @@ def require_player_of(rules: Rules[Any], name: str) -> None:
 
 def is_large(rules: Rules[Any]) -> bool:
     """Tell whether it is a game of lines on a board that is too large to settle without a store."""
-    return isinstance(rules, LineRules) and rules.game.cells > rules.game.settled_cells
+    return isinstance(rules, WideRules) or (
+        isinstance(rules, LineRules) and rules.game.cells > rules.game.settled_cells
+    )
+
+
+def only_narrow(rules: WideRules, what: str) -> str:
+    """Return why a wide board lacks something, and who plays on it."""
+    return (
+        f"only boards of up to {NARROW_CELLS} cells have {what}, and {rules.name} has {rules.game.cells:,}: its "
+        f"players are human, random, rules, oracle:0 to oracle:{WIDE_LEVEL} and MODULE:NAME"
+    )
 
 
 def may_resume(name: str) -> bool:

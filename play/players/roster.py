@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.oracle import SECONDS, Oracle
 from play.players.machines import FirstPlayer, LevelPlayer, OraclePlayer, RandomPlayer, TacticalPlayer
-from play.players.player import BEST_LEVEL, Player, PlayerError, folder_of, is_large, read_player, require_player_of
+from play.players.player import (
+    BEST_LEVEL,
+    Player,
+    PlayerError,
+    folder_of,
+    is_large,
+    only_narrow,
+    read_player,
+    require_player_of,
+)
 from solver.engine import takes
 from solver.errors import GameError, Ttt4Error
 from solver.folders import find_store, is_named
@@ -17,6 +26,7 @@ from solver.games.board_rules import BoardRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 from solver.kernels.loading import LOADING
 from solver.kinds import kind_of
 from solver.own_code import load_own, one_line
@@ -109,6 +119,10 @@ class Roster:
         if kind == "own":
             return made(load_own(who), self.rules, seed, who.strip())
         require_player_of(self.rules, who)
+        if isinstance(self.rules, WideRules):
+            from play.players.wide import wide_player  # only now: other games do without
+
+            return wide_player(self.rules, kind, level, seed)
         if kind in ("search", "priority", "mcts") and isinstance(self.rules, BoardRules) and self.rules.captures:
             return self._of_duel(self.rules.game, kind, level, seed)
         if kind == "run":
@@ -218,6 +232,8 @@ def board_of(rules: Rules[Any], what: str) -> BoardGame[Any]:
     """Return the game on a board that rules are of; raise GameError, saying what only those have, for other games."""
     if isinstance(rules, BoardRules):
         return rules.game
+    if isinstance(rules, WideRules):
+        raise GameError(only_narrow(rules, what))
     raise GameError(f"only games on a board have {what}, and {rules.name} is not one")
 
 
@@ -225,6 +241,8 @@ def lines_of(rules: Rules[Any], what: str) -> Game:
     """Return the game of lines that rules are of; raise GameError, saying what only those have, for other games."""
     if isinstance(rules, LineRules):
         return rules.game
+    if isinstance(rules, WideRules):
+        raise GameError(only_narrow(rules, what))
     raise GameError(f"only games of lines have {what}, and {rules.name} is not one")
 
 

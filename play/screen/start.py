@@ -19,6 +19,7 @@ from play.screen.terminal import Terminal
 from play.sitting import Sitting
 from play.terminal.talk import say
 from solver.games.board_rules import BoardRules
+from solver.games.wide import WideRules
 
 if TYPE_CHECKING:
     from play.screen.games import GamesView
@@ -71,6 +72,9 @@ def _on_screen() -> Iterator[tuple[App, list[GameView]]]:
 def _open(app: App, listing: "GamesView", games: list[GameView], kept: Kept, opening: Opening) -> None:
     """Show a kept game: it can be reviewed and, if it has not ended, goes on."""
     record = kept.record
+    if record and isinstance(record.match.rules, WideRules):
+        listing.message = f"{record.match.rules.name} is too large for a screen: ttt4-play resume --plain {kept.path}"
+        return
     if record is None or not isinstance(record.match.rules, BoardRules):
         listing.message = kept.problem or "This game is your own code: ttt4-play resume --game MODULE:NAME."
         return

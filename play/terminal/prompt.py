@@ -27,15 +27,16 @@ from solver.errors import Ttt4Error
 from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules, captured_by
 from solver.games.line_rules import LineRules
+from solver.games.wide import WideRules
 
 MOST_LINES = 60
 """How many lines of a game `lines` lists without being asked for those of one cell."""
 
-_WITH_WORDS = ("lines", "save")
+_WITH_WORDS = ("lines", "save", "look")
 """The commands that take words."""
 
-_BOARD_ONLY, _LINES_ONLY = ("hint", "show", "why", "review"), ("lines",)
-"""The commands that only games on a board have, and those that only games of lines have."""
+_BOARD_ONLY, _LINES_ONLY, _WIDE_ONLY = ("hint", "show", "why", "review"), ("lines",), ("look",)
+"""The commands that only games on a board have, those that only games of lines have, and those of wide boards."""
 
 
 class Prompt:
@@ -55,6 +56,7 @@ class Prompt:
             "why": (self._why, "what the last moves changed"),
             "lines": (self._lines, "the lines that end the game, or those through a cell: lines b2"),
             "review": (self._review, "every move so far, graded"),
+            "look": (self._look, "the part of the board around the last moves, or around a cell: look b2"),
             "save": (self._save, "write the game to a file: save FILE"),
             "resign": (self._resign, "give up"),
             "restart": (self._restart, "take back all moves"),
@@ -80,7 +82,7 @@ class Prompt:
         else:
             self.roster.ready()  # else nobody would notice that they play weaker than they are until that is so
         sides = ", ".join(f"{side} {name}" for side, name in self.sitting.names.items())
-        say(
+        say_wrapped(
             f"{self.rules.name}: {sides}." + (f" {self._how_to_move()} help lists the commands." if self.people else "")
         )
         self._show_board()
@@ -98,7 +100,7 @@ class Prompt:
                 say_wrapped(farewell)
 
     def _how_to_move(self) -> str:
-        if isinstance(self.rules, BoardRules):
+        if isinstance(self.rules, BoardRules | WideRules):
             return f"{how_to_move(self.rules.game)};"
         moves = self.rules.legal(self.match.state)[:3]
         return f"A move is {' or '.join(map(self.rules.write, moves))};" if moves else ""
@@ -233,6 +235,13 @@ class Prompt:
         for line in lines:
             say("  " + " ".join(map(game.cell_name, cells_of(line))))
 
+    def _look(self, rest: str) -> None:
+        if not isinstance(self.rules, WideRules):
+            raise MatchError(f"all of {self.rules.name} is seen at once: look is for boards of which a part is shown")
+        from play.window import drawn_part  # only now: other games do without
+
+        say(f"\n{drawn_part(self.rules, self.match.state, self.rules.read(rest) if rest else None)}\n")
+
     def _review(self, rest: str) -> None:
         review = self._reviewed()
         if not review.moves:
@@ -263,6 +272,8 @@ class Prompt:
         lacking: tuple[str, ...] = () if isinstance(self.rules, LineRules) else _LINES_ONLY
         if not isinstance(self.rules, BoardRules):
             lacking += _BOARD_ONLY
+        if not isinstance(self.rules, WideRules):
+            lacking += _WIDE_ONLY
         say(f"{self._how_to_move().removesuffix(';')}. Besides:" if not self.match.outcome else "The commands are:")
         for name, (_, what) in self._commands.items():
             if name not in lacking:

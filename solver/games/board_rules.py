@@ -5,7 +5,7 @@ A move is a cell, and fills it. solver/games/line_rules.py and solver/games/duel
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from solver.errors import BoardError
 from solver.games.board import BoardGame, BoardPosition, cells_of
@@ -35,6 +35,44 @@ class BoardState(Generic[P]):
 def captured_by(state: object) -> int:
     """Return how many tiles the move that led to a state of any game has captured."""
     return state.captured if isinstance(state, BoardState) else 0
+
+
+class Cells(Protocol):
+    """The cells of a board, of any size, by their names and places."""
+
+    @property
+    def name(self) -> str:
+        """The game's name."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+
+    @property
+    def columns(self) -> int:
+        """The number of columns."""
+
+    def cell(self, name: str) -> int:
+        """Return the cell with that name; raise BoardError if there is none."""
+
+    def cell_at(self, row: int, column: int) -> int | None:
+        """Return the cell in a row and a column, both counted from 0; None if there is a hole."""
+
+
+def read_cell(game: Cells, text: str) -> int:
+    """Return the cell with that name (`b3`), or in that row and column, counted from 1 (`3 2`)."""
+    parts = text.replace(",", " ").split()
+    if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+        return game.cell(text)
+    row, column = (int(part[:9]) for part in parts)
+    if not (1 <= row <= game.rows and 1 <= column <= game.columns):
+        raise BoardError(
+            f"no cell in row {row}, column {column}: rows go from 1 to {game.rows}, columns from 1 to {game.columns}"
+        )
+    cell = game.cell_at(row - 1, column - 1)
+    if cell is None:
+        raise BoardError(f"no cell in row {row}, column {column}: the board has a hole there")
+    return cell
 
 
 class BoardRules(Generic[P]):
@@ -94,19 +132,7 @@ class BoardRules(Generic[P]):
 
     def read(self, text: str) -> int:
         """Return the cell with that name (`b3`), or in that row and column, counted from 1 (`3 2`)."""
-        parts = text.replace(",", " ").split()
-        if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
-            return self.game.cell(text)
-        row, column = (int(part[:9]) for part in parts)
-        if not (1 <= row <= self.game.rows and 1 <= column <= self.game.columns):
-            raise BoardError(
-                f"no cell in row {row}, column {column}: rows go from 1 to {self.game.rows}, "
-                f"columns from 1 to {self.game.columns}"
-            )
-        cell = self.game.cells_by_square.get((row - 1) * self.game.columns + column - 1)
-        if cell is None:
-            raise BoardError(f"no cell in row {row}, column {column}: the board has a hole there")
-        return cell
+        return read_cell(self.game, text)
 
     def write(self, move: int) -> str:
         """Return the cell's name."""

@@ -9,8 +9,8 @@ from typing import Any
 from solver.errors import GameError
 from solver.games.board import BoardGame
 from solver.games.line_rules import LineRules
-from solver.games.lines import Game
-from solver.games.notation import parse_game
+from solver.games.lines import NARROW_CELLS, Game
+from solver.games.notation import parse_game, read_size
 from solver.games.rules import Rules
 from solver.own_code import is_own, load_own, one_line
 
@@ -20,7 +20,14 @@ def find_game(text: str) -> Rules[Any]:
 
     MODULE:NAME loads code, and a path opens a file: ask `may_be_recorded` first where the notation comes from a file.
     """
-    return _own_rules(text.strip()) if is_own(text) else rules_of(parse_game(text))
+    if is_own(text):
+        return _own_rules(text.strip())
+    size = read_size(text)
+    if size and size.cells > NARROW_CELLS:
+        from solver.games.wide import wide_rules  # only now: most games do without
+
+        return wide_rules(size)
+    return rules_of(parse_game(text))
 
 
 def rules_of(game: BoardGame[Any]) -> Rules[Any]:
