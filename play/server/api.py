@@ -13,7 +13,7 @@ from play.records.text import Record
 from play.server.allowance import BEGIN, LINES, LOOKUP, SEARCH, SEVERAL, Allowance, charge
 from play.server.desk import Desk
 from play.server.events import Streams
-from play.server.games import game_facts, games_served
+from play.server.games import game_facts, games_served, wide_facts
 from play.server.live import LiveMatch
 from play.server.lookup import Lookup
 from play.server.matches import Matches, has_searcher
@@ -26,6 +26,7 @@ from solver.errors import GameError
 from solver.games.board import DEFAULT_GAME
 from solver.games.board_rules import BoardRules
 from solver.games.lines import Game
+from solver.games.wide import WideRules
 from solver.store.store import Store
 from solver.text import shown
 
@@ -66,6 +67,8 @@ class Api:
             rules = self.desk.rules(name)
         except GameError as error:
             raise Problem(404, "no-game", str(error)) from error
+        if isinstance(rules, WideRules):
+            return _json(wide_facts(rules))
         if not isinstance(rules, BoardRules):
             return _json({"name": rules.name, "sides": list(rules.sides), "cells": None})
         game = rules.game

@@ -8,6 +8,7 @@ from solver.folders import find_store
 from solver.games.board import BoardGame, cells_of
 from solver.games.files import games_with_names
 from solver.games.lines import Game
+from solver.games.wide import WideRules
 from solver.store.sealed import signed_for
 
 OFFERED = (
@@ -56,6 +57,15 @@ def game_facts(game: BoardGame[Any], symmetries: int | None, store: dict[str, An
         "symmetries": symmetries,
         "store": store,
     }
+
+
+def wide_facts(rules: WideRules) -> dict[str, Any]:
+    """Return what a game on a wide board is, of which neither cells nor lines are listed."""
+    game = rules.game
+    return {
+        "name": game.name, "rows": game.rows, "columns": game.columns, "cells": game.cells, "misere": game.misere,
+        "sides": list(rules.sides), "store": None,
+    }  # fmt: skip
 
 
 def _shape(game: BoardGame[Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from play.server.problems import Problem
 from play.session import Session
 from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules, set_up
+from solver.games.wide import WideRules
 
 
 class LiveMatch:
@@ -112,7 +113,8 @@ class LiveMatch:
             self.undo_asked_by = None
             self.asked.clear()
             asked = entry.pop("by", None), entry.pop("id", None)
-            self.steps.append(json.dumps({"version": self.version + 1, **entry, **self._now()}).encode())
+            now = self._result() if isinstance(self.rules, WideRules) else self._now()
+            self.steps.append(json.dumps({"version": self.version + 1, **entry, **now}).encode())
             self.size += len(self.steps[-1])
             self._ids[asked] = self.version, entry["event"], entry.get("move")
         self._whole = None
@@ -146,19 +148,29 @@ class LiveMatch:
     def _now(self) -> dict[str, Any]:
         """Return where the match stands, as each step says it."""
         match, rules = self.match, self.rules
-        outcome = match.outcome
+        return {"state": rules.encode(match.state), **self._legal(), **self._result(), **captures(match)}
+
+    def _legal(self) -> dict[str, list[str]]:
+        """Return the moves that can be made; nothing of a wide board, where every empty cell can be claimed."""
+        match, rules = self.match, self.rules
+        if isinstance(rules, WideRules):
+            return {}
+        return {"legal": [] if match.given_up else [rules.write(move) for move in rules.legal(match.state)]}
+
+    def _result(self) -> dict[str, Any]:
+        """Return whose turn it is, or how the match has ended: all that a step on a wide board says."""
+        match, outcome = self.match, self.match.outcome
         return {
-            "state": rules.encode(match.state),
             "to_move": match.to_move,
-            "legal": [] if match.given_up else [rules.write(move) for move in rules.legal(match.state)],
             "outcome": outcome and outcome._asdict(),
-            "ending": _ending(rules, match.state),
-            **captures(match),
+            "ending": _ending(self.rules, match.state),
         }
 
 
 def _ending(rules: Rules[Any], state: Any) -> list[str]:
     """Return the cells of the lines that ended a game."""
+    if isinstance(rules, WideRules):
+        return [rules.write(cell) for cell in sorted(rules.ending(state))]
     if not isinstance(rules, BoardRules) or not rules.outcome(state):
         return []
     return [rules.write(cell) for cell in sorted(state.position.ending())]
