@@ -37,10 +37,10 @@ class MatchView {
     Object.assign(this, {match, game, mine, signal, path: `/api/matches/${match.id}`, hint: null, viewed: null, review: null});
     this.status = statusLine();
     this.lines = linesOnDemand(game.name, () => this.draw());
-    this.board = game.rows
+    this.board = game.kind.boardOf?.(this) ?? (game.rows
       ? new Board(game, {
         onpick: (cell) => this.play(game.names[cell]), onrefuse: (cell) => this.act("refuse", cell), onlook: (cell) => this.lines.look(cell),
-      }) : null;
+      }) : null);
     this.picture = h("div", {class: "picture"}, this.board?.element);
     this.players = h("ul", {class: "players"});
     this.offer = h("div", {class: "offer"});
@@ -109,7 +109,8 @@ class MatchView {
     const {match} = this, moves = this.made = played(match.events);
     const at = this.viewed ?? moves.length;
     let {state} = match;
-    if (this.board) {
+    if (this.game.kind.draw) this.game.kind.draw(this, moves.slice(0, at));
+    else if (this.board) {
       let board = match.board ?? emptyBoard(this.game), before;
       for (const {move} of moves.slice(0, at)) [before, board] = [board, after(this.game, board, move)];
       const now = this.viewed === null, open = now && this.myTurn && !match.outcome;
@@ -181,7 +182,7 @@ class MatchView {
         match.rematch ? "Join the rematch" : "Rematch"),
       !this.own.length && match.rematch && button("Watch the rematch", () => go(`/match/${match.rematch}`)),
       this.own.length && !over && button("Undo", () => this.act("undo"), !moves.length),
-      this.own.length && !over && this.board && button("Hint", () => this.act("hint"), !this.myTurn || this.viewed !== null),
+      this.own.length && !over && this.game.names && button("Hint", () => this.act("hint"), !this.myTurn || this.viewed !== null),
       this.own.length && !over && button("Resign", () => this.send("resign", {}, side)),
       this.own.length && moves.length && match.sides.every((each) => this.machine(each) || this.mine.tokens[each])
         && button("Restart", () => this.act("restart")),
@@ -205,7 +206,7 @@ class MatchView {
   }
 
   #drawEnd(moves) {
-    if (!this.match.outcome || !this.board) return this.after.replaceChildren();
+    if (!this.match.outcome || !this.game.names) return this.after.replaceChildren();
     if (this.review) return;
     this.review = {moves: []};
     part("advice").then(({review}) => review(this, moves)).catch((error) => this.signal.aborted
