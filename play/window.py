@@ -43,7 +43,7 @@ def part_around(game: WideGame, cell: int, rows: int, columns: int) -> Part:
 def latest_part(state: WideState, rows: int, columns: int) -> Part:
     """Return the part of a board around the last move, and around the one before it if both fit."""
     game = state.game
-    latest = state.stones.cells[max(0, state.count - SIDES) : state.count]
+    latest = state.latest(SIDES)
     if not latest:
         return part_around(game, game.middle, rows, columns)
     places = [divmod(cell, game.columns) for cell in latest]

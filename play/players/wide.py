@@ -92,7 +92,7 @@ class Threats:
         if state.stones is not self._stones or state.count < self._count or not self._cells:
             self._stones, self._count = state.stones, 0
             self._cells = tuple(set() for _ in range(SIDES))
-        for cell in state.played[self._count :]:
+        for cell in state.latest(state.count - self._count):
             self._take(state, cell)
         self._count = state.count
         for cells in self._cells:
@@ -127,7 +127,7 @@ class WideGlancer:
 
     def choose(self, state: WideState) -> int:
         """Return a move that looks good to a player of this level."""
-        latest = state.stones.cells[max(0, state.count - SIDES) : state.count]
+        latest = state.latest(SIDES)
         rng, worths = random.Random(f"{self._seed} {state.count} {latest}"), dict[int, float]()
         for corner in dict.fromkeys(map(self._corner, latest or [self._game.middle])):
             for cell, worth in self._worths(state, corner, rng):

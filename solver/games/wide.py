@@ -6,8 +6,8 @@ All states of one line of play share its stones, in the order of the moves:
     state of 2 stones: sees those numbered 0 and 1
 
 A state sees the stones with numbers below its own count, so a later move appends one and changes no earlier state.
-Playing from a state that has been played on already repeats the stone that follows, or else copies what it sees. So
-reading any state takes no longer than reading the newest, and several threads may do so.
+Playing from a state that has been played on already repeats the stone that follows, or else begins a branch, which
+refers to the stones before it. So reading any state takes no longer than reading the newest, and threads may do so.
 
 The stone numbered n is of side n % SIDES. A win is looked for along the four directions from the last stone, in at most
 k steps each.
@@ -42,26 +42,59 @@ _TRIES = 1000
 
 
 class Stones:
-    """The stones of a line of play, in order. It only grows."""
+    """The stones of a line of play, in order. It only grows, and may begin with the first stones of another one."""
 
-    __slots__ = ("_growing", "cells", "numbers")
+    __slots__ = ("_base", "_cells", "_growing", "_numbers", "_start")
 
-    def __init__(self, cells: list[int]) -> None:
-        """Begin with some stones."""
-        self.cells = cells
-        self.numbers = {cell: number for number, cell in enumerate(cells)}
+    def __init__(self, cells: list[int], base: "Stones | None" = None, start: int = 0) -> None:
+        """Begin with the first `start` stones of `base`, and then some of its own."""
+        self._base, self._start = base, start
+        self._cells = cells
+        self._numbers = {cell: number for number, cell in enumerate(cells, start)}
         self._growing = Lock()
+
+    def number(self, cell: int) -> int | None:
+        """Return the number of the stone in a cell; None if there is none."""
+        number = self._numbers.get(cell)
+        if number is None and self._base is not None:
+            number = self._base.number(cell)
+            return number if number is not None and number < self._start else None
+        return number
+
+    def first(self, count: int) -> list[int]:
+        """Return the cells of the first few stones."""
+        own = self._cells[: max(0, count - self._start)]
+        return own if self._base is None else self._base.first(min(count, self._start)) + own
+
+    def latest(self, count: int, most: int) -> list[int]:
+        """Return the cells of the last of the first few stones, so many at most."""
+        if count - most >= self._start:
+            return self._cells[count - most - self._start : count - self._start]
+        return self.first(count)[-most:]
 
     def then(self, count: int, cell: int) -> "Stones":
         """Return stones that begin with the first `count` of these, and then have `cell`."""
+        own = count - self._start
         with self._growing:
-            if len(self.cells) == count:
-                self.numbers[cell] = count
-                self.cells.append(cell)
+            if len(self._cells) == own:
+                self._numbers[cell] = count
+                self._cells.append(cell)
                 return self
-            if self.cells[count] == cell:
+            if self._cells[own] == cell:
                 return self
-        return Stones([*self.cells[:count], cell])
+        return self._branch(count, [cell])
+
+    def _branch(self, count: int, cells: list[int]) -> "Stones":
+        """Return stones that begin with the first `count` of these, and then have some others.
+
+        Each begins with at least twice as many of its base's own stones as it has itself. So there are few bases below
+        each other, and a stone is copied seldom, however often a move is taken back.
+        """
+        base: Stones | None = self
+        while base is not None and count - base._start <= 2 * len(cells):
+            cells = base._cells[: count - base._start] + cells
+            base, count = base._base, base._start
+        return Stones(cells, base, count if base is not None else 0)
 
 
 @dataclass(frozen=True)
@@ -126,13 +159,17 @@ class WideState:
 
     def side(self, cell: int) -> int | None:
         """Return the number of the side that has a cell; None if it is empty."""
-        number = self.stones.numbers.get(cell)
+        number = self.stones.number(cell)
         return None if number is None or number >= self.count else number % SIDES
 
     @property
     def played(self) -> list[int]:
         """The cells of all stones, in the order in which they were played or, on a board that was set up, in some."""
-        return self.stones.cells[: self.count]
+        return self.stones.first(self.count)
+
+    def latest(self, most: int) -> list[int]:
+        """Return the cells of the last stones, so many at most, in the order in which they were played."""
+        return self.stones.latest(self.count, most)
 
     @property
     def mover(self) -> int:
@@ -141,7 +178,7 @@ class WideState:
 
     def of_side(self, side: int) -> list[int]:
         """Return the cells of a side."""
-        return self.stones.cells[side : self.count : SIDES]
+        return self.played[side::SIDES]
 
     @property
     def empty(self) -> "EmptyCells":
@@ -150,15 +187,15 @@ class WideState:
 
     def reach(self, cell: int, side: int, down: int, right: int) -> int:
         """Return how many stones of a side follow a cell in a direction without a gap, k - 1 at most."""
-        game, numbers, count = self.game, self.stones.numbers, self.count
+        game, number_of, count = self.game, self.stones.number, self.count
         rows, columns = game.rows, game.columns
         row, column = divmod(cell, columns)
         for found in range(game.k - 1):
             row, column = row + down, column + right
             if not (0 <= row < rows and 0 <= column < columns):
                 return found
-            number = numbers.get(row * columns + column, count)
-            if number >= count or number % SIDES != side:
+            number = number_of(row * columns + column)
+            if number is None or number >= count or number % SIDES != side:
                 return found
         return game.k - 1
 

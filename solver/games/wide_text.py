@@ -83,7 +83,7 @@ def require_reached(game: WideGame, sides: Sides, marks: str) -> set[int]:
         has = " and ".join(f"{count} {mark}" for count, mark in zip(counts, marks, strict=True))
         why = f"has {has}: {marks[0]} moves first, so {marks[0]} has as many or one more"
     elif earlier and runs:
-        why = "has lines of both X and O: the game ended at the first"
+        why = f"has lines of both {' and '.join(marks)}: the game ended at the first"
     elif earlier:
         why = f"has a line of {earlier[0]}, yet {marks[last]} moved last: the game ended before that move"
     elif runs and not lasts:

@@ -174,7 +174,7 @@ def test_two_threads_that_play_on_from_one_state_do_not_disturb_each_other() -> 
         now = stones
         for count in range(1, 200):
             now = now.then(count, 1000 * number + count)
-        found[number] = now.cells
+        found[number] = now.first(200)
 
     threads = [threading.Thread(target=play, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -194,6 +194,32 @@ def test_a_move_that_was_taken_back_and_is_made_again_copies_nothing() -> None:
     match.undo()
     assert HUGE.play(match.state, 501_500).stones is stones
     assert HUGE.play(match.state, 3).stones is not stones
+
+
+@pytest.mark.parametrize("pattern", ["other", "deeper", "mixed"])
+def test_moves_taken_back_and_others_made_copy_few_stones(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, copied, build = random.Random(3), [0], Stones.__init__
+
+    def counting(stones: Stones, cells: list[int], *rest: Any) -> None:
+        copied[0] += len(cells)
+        build(stones, cells, *rest)
+
+    cells = iter(rng.sample(range(1_000_000), 40_000))
+    state = HUGE.start()
+    states = [state := HUGE.play(state, next(cells)) for _ in range(20_000)]
+    monkeypatch.setattr(Stones, "__init__", counting)
+    for number in range(3000):
+        back = {"other": 1, "deeper": number % 2, "mixed": rng.choice([0, 0, 1, 3])}[pattern]
+        del states[len(states) - back :]
+        states.append(HUGE.play(states[-1], next(cells)))
+        state, count = states[-1], len(states)
+        if number % 500 == 0:
+            assert (state.count, state.played[-1], len(set(state.played))) == (count, state.last, count)
+    stones, depth = state.stones, 0
+    while stones is not None:
+        stones, depth = stones._base, depth + 1
+    assert depth < 16
+    assert copied[0] < 3000 * 40, "each stone of a branch is copied a few times, and those before it never"
 
 
 def test_the_empty_cells_are_a_sequence_of_which_none_is_listed() -> None:
