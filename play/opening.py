@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from play.match import Match
-from play.players.player import read_player
+from play.players.player import WIDE_LEVEL, read_player
 from play.players.roster import Roster
 from play.records.kept import new_files
 from play.records.text import Record
@@ -65,15 +65,16 @@ class Opening(NamedTuple):
         return ""
 
 
-def board_rules(name: str) -> BoardRules[Any]:
+def board_rules(name: str) -> BoardRules[Any] | WideRules:
     """Return the rules of a game on a board, by its name; raise Ttt4Error if it has none, or there is no such game."""
     rules = find_game(name)
-    if not isinstance(rules, BoardRules):
-        why = "is too large for a screen" if isinstance(rules, WideRules) else "has no board"
-        raise Ttt4Error(f"{name} {why}: ttt4-play --plain --game {name} plays it")
+    if not isinstance(rules, BoardRules | WideRules):
+        raise Ttt4Error(f"{name} has no board: ttt4-play --plain --game {name} plays it")
     return rules
 
 
-def usual_opponent(rules: BoardRules[Any], level: int | None = LEVEL) -> str:
+def usual_opponent(rules: BoardRules[Any] | WideRules, level: int | None = LEVEL) -> str:
     """Return who plays a game against a person, at a level; at the best one if that is None."""
+    if isinstance(rules, WideRules) and level is None:
+        level = WIDE_LEVEL
     return rules.game.opponent if level is None else f"{rules.game.opponent}:{level}"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from play.match import MatchError
 from play.opening import Opening, board_rules, usual_opponent
 from play.players.player import BEST_LEVEL, LEVELLED, read_player
+from play.players.roster import board_of
 from play.records.files import export_record
 from play.screen.app import App
 from play.screen.board_view import Command
@@ -66,7 +67,9 @@ class GameView(MatchView):
             "page down": Command(lambda: self._view(self._at + 1), "", ""),
             "home": Command(lambda: self._view(0), "", "the first position"),
             "end": Command(self._return, "", "the position of the game"),
-            ":": Command(self._ask_words, "", "a line to type: save FILE, restart, level 5, game 3,4,3, lines b2"),
+            ":": Command(
+                self._ask_words, "", "a line to type: save FILE, restart, level 5, game 3,4,3, lines b2, look b2"
+            ),
         }
 
     def _play_on(self) -> None:
@@ -111,6 +114,7 @@ class GameView(MatchView):
         )  # fmt: skip
 
     def _toggle_showing(self) -> None:
+        board_of(self.rules, "an oracle")
         self._showing = not self._showing
         if self._showing:
             self._ask_what_is_known()
@@ -199,7 +203,10 @@ class GameView(MatchView):
         """Do what a line says that could be typed at the prompt."""
         run: dict[str, Callable[[], object]] = {each.word: each.run for each in self._table.values() if each.word}
         run |= {"restart": self._restart}
-        given = {"save": self._save, "level": self._set_level, "game": self._set_game, "lines": self._point_at_lines}
+        given = {
+            "save": self._save, "level": self._set_level, "game": self._set_game, "lines": self._point_at_lines,
+            "look": self._look,
+        }  # fmt: skip
         try:
             named = command_in(line, {**run, **given}, given)
             if named and named[0] in given and (named[1] or named[0] not in run):
@@ -223,6 +230,9 @@ class GameView(MatchView):
     def _point_at_lines(self, name: str) -> None:
         self.cursor = self.game.cell(name)
         self._toggle_lines()
+
+    def _look(self, name: str) -> None:
+        self.cursor = self.game.cell(name)
 
     def _save(self, path: str) -> None:
         if not path:

@@ -21,10 +21,11 @@ from play.screen.side import GRAPH_ROWS, Listed, draw_graph, draw_moves, draw_pl
 from play.sitting import Sitting
 from play.words import in_sentences, sentence, summary
 from solver.errors import Ttt4Error
-from solver.games.board import cells_of
-from solver.games.board_rules import BoardRules, BoardState, captured_by
+from solver.games.board import cells_of, column_name
+from solver.games.board_rules import BoardRules, captured_by
 from solver.games.line_rules import LineRules
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 
 WATCHED = 0.5
 """How many seconds each move takes at least where nobody plays but machines, so that people can watch."""
@@ -63,9 +64,8 @@ class MatchView(BoardView):
         return len(self.match.moves) if self._viewed is None else self._viewed
 
     @property
-    def _state(self) -> BoardState[Any]:
-        state: BoardState[Any] = self.match.states[self._at]
-        return state
+    def _state(self) -> Any:
+        return self.match.states[self._at]
 
     def heed(self, key: str) -> None:
         """Heed a key; what it cannot do is told in a sentence."""
@@ -113,7 +113,7 @@ class MatchView(BoardView):
     def _take(self, app: App, sitting: Sitting) -> None:
         """Show another sitting."""
         self.sitting = sitting
-        self.rules: BoardRules[Any] = sitting.rules  # type: ignore[assignment]  # the screen shows no other
+        self.rules: BoardRules[Any] | WideRules = sitting.rules  # type: ignore[assignment]  # the screen shows no other
         self._knowledge = Knowledge(app, sitting, self._fail)
         self._usual: str | None = None  # the opponent before the strongest one was called
         self._begin()
@@ -148,6 +148,8 @@ class MatchView(BoardView):
     def _moved(self) -> None:
         """Show what has changed, and go on."""
         self._begin()
+        if isinstance(self.rules, WideRules) and self.match.moves:
+            self.cursor = self.match.moves[-1]  # which may be far from what was seen
         self.message = ""
         if self.match.outcome:
             people = self.sitting.people
@@ -250,6 +252,11 @@ class MatchView(BoardView):
     def shown(self) -> Shown:
         """Return what is shown of the board."""
         state, marks = self._state, self.rules.marks
+        if isinstance(self.rules, WideRules):
+            filled = {cell: marks[number % len(marks)] for number, cell in enumerate(state.played)}
+            line = self.rules.ending(state)
+            bracketed = () if line or state.last is None else (state.last,)
+            return Shown(filled, {}, line, bracketed, self._pointed(), self.cursor)
         sides = zip(marks, (state.position.x, state.position.o), strict=True)
         ended = state.position.ending() if state.outcome else ()
         last = () if ended or state.last is None else (state.last,)
@@ -261,7 +268,8 @@ class MatchView(BoardView):
     @property
     def widest(self) -> int:
         """How wide notes are that have to fit into cells."""
-        return max([len(text) for text, _ in self._notes().values()], default=0)
+        names = len(column_name(self.game.columns - 1)) + 1 if isinstance(self.rules, WideRules) else 0
+        return max([names, *(len(text) for text, _ in self._notes().values())])
 
     def draw_side(self, canvas: Canvas, area: Area) -> None:
         """Draw the players, the value over the game, and the moves."""
@@ -269,7 +277,7 @@ class MatchView(BoardView):
         to_move = match.to_move if self._viewed is None else self.rules.to_move(self._state)
         draw_players(canvas, area, [(side, self._called(side)) for side in sides], to_move)
         row = area.row + len(sides) + 1
-        if count := self._state.position.count():
+        if isinstance(self.rules, BoardRules) and (count := self._state.position.count()):
             canvas.put(row - 1, area.column + 2, count, room=area.columns - 2)
             row += 1
         values = self._knowledge.values() if self._showing or match.outcome else {}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from play.opening import LEVEL, board_rules
-from play.players.player import BEST_LEVEL, LEVELLED, read_player
+from play.players.player import BEST_LEVEL, LEVELLED, WIDE_LEVEL, read_player
 from play.screen.app import App
 from play.screen.canvas import Area, Canvas, Look
 from play.screen.lines import Ask, draw_bar, framed
@@ -12,6 +12,7 @@ from play.words import sentence
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 
 GAMES = (
     "4,4,4", "3,3,3", "3,3,3,misere", "3,4,3", "4,4,4,misere", "5,5,4", "6,7,4", "10,10,5", "15,15,5", "cross",
@@ -35,13 +36,13 @@ class Menu:
     def __init__(
         self,
         app: App,
-        rules: BoardRules[Any],
+        rules: BoardRules[Any] | WideRules,
         names: dict[str, str],
         begin: Callable[[Rules[Any], dict[str, str]], None],
     ) -> None:
         """Start from what is played now."""
         self._app, self._begin = app, begin
-        self._rules: BoardRules[Any] = rules
+        self._rules: BoardRules[Any] | WideRules = rules
         self._message = ""
         self._row = len(_ROWS) - 1
         people = tuple(name.strip() == "human" for name in names.values())
@@ -107,12 +108,17 @@ class Menu:
     def _values(self) -> tuple[str, ...]:
         first, second = self._rules.sides
         playing = {"first": f"{first}, and begin", "second": second}.get(self._playing, self._playing)
+        self._level = min(self._level, self._best_level)
         level = str(self._level) if self._levelled else "none"
-        if self._level == BEST_LEVEL and self._levelled:
+        if self._level == self._best_level and self._levelled:
             level += ", the best"
         game = _OTHER if self._other == "Game" else self._rules.name
         opponent = _OTHER if self._other == "Opponent" else self._opponent
         return game, playing, opponent, level, ""
+
+    @property
+    def _best_level(self) -> int:
+        return WIDE_LEVEL if isinstance(self._rules, WideRules) else BEST_LEVEL
 
     @property
     def _levelled(self) -> bool:
@@ -135,7 +141,7 @@ class Menu:
         elif row == "Opponent":
             self._turn(self._opponents(), self._opponent, by, self._take_opponent)
         elif row == "Level":
-            self._level = max(0, min(self._level + by, BEST_LEVEL))
+            self._level = max(0, min(self._level + by, self._best_level))
 
     def _turn(self, offered: Sequence[str], now: str, by: int, take: Callable[[str], None]) -> None:
         """Take the next of what is offered; behind the last, something else can be typed."""
@@ -180,4 +186,6 @@ class Menu:
     def _opponents(self) -> tuple[str, ...]:
         if self._rules.captures:
             return "search", "oracle", "mcts", "priority", "random"
+        if isinstance(self._rules, WideRules):
+            return "oracle", "rules", "random"
         return "oracle", "first", "mcts", "rules", "random"

@@ -72,10 +72,7 @@ def _on_screen() -> Iterator[tuple[App, list[GameView]]]:
 def _open(app: App, listing: "GamesView", games: list[GameView], kept: Kept, opening: Opening) -> None:
     """Show a kept game: it can be reviewed and, if it has not ended, goes on."""
     record = kept.record
-    if record and isinstance(record.match.rules, WideRules):
-        listing.message = f"{record.match.rules.name} is too large for a screen: ttt4-play resume --plain {kept.path}"
-        return
-    if record is None or not isinstance(record.match.rules, BoardRules):
+    if record is None or not isinstance(record.match.rules, BoardRules | WideRules):
         listing.message = kept.problem or "This game is your own code: ttt4-play resume --game MODULE:NAME."
         return
     names = [record.tags.setdefault(side, "human") for side in record.match.rules.sides]

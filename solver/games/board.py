@@ -129,6 +129,20 @@ class BoardGame(ABC, Generic[P]):
         """Return the cell in a row and a column, both counted from 0; None if there is a hole."""
         return self.cells_by_square.get(row * self.columns + column)
 
+    def place(self, cell: int) -> tuple[int, int]:
+        """Return a cell's row and column, both counted from 0."""
+        return divmod(self.squares[cell], self.columns)
+
+    @property
+    def middle(self) -> int:
+        """The cell in the middle, or one near it if there is a hole."""
+        cell = self.cell_at(self.rows // 2, self.columns // 2)
+        return self.cells // 2 if cell is None else cell
+
+    def names_from(self, text: str) -> list[str]:
+        """Return the names of cells that begin with a text."""
+        return [name for name in self.cells_by_name if name.startswith(text)]
+
     def square_name(self, square: int) -> str:
         """Return the name of a square, which may be a hole."""
         row, column = divmod(square, self.columns)

@@ -17,10 +17,10 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from solver.errors import BoardError
-from solver.games.board import column_name, column_number
+from solver.games.board import BoardGame, column_name, column_number
 from solver.games.board_rules import read_cell
 from solver.games.line_rules import EitherBegins
 from solver.games.lines import size_name
@@ -93,7 +93,8 @@ class Stones:
         base: Stones | None = self
         while base is not None and count - base._start <= 2 * len(cells):
             cells = base._cells[: count - base._start] + cells
-            base, count = base._base, base._start
+            count = base._start
+            base = base._base
         return Stones(cells, base, count if base is not None else 0)
 
 
@@ -124,6 +125,20 @@ class WideGame:
         """The cell in the middle."""
         return self.rows // 2 * self.columns + self.columns // 2
 
+    def place(self, cell: int) -> tuple[int, int]:
+        """Return a cell's row and column, both counted from 0."""
+        return divmod(cell, self.columns)
+
+    def names_from(self, text: str) -> list[str]:
+        """Return some of the names of cells that begin with a text: none if there is none, and one if there is one."""
+        return [name for name in (text, f"{text}0", f"{text}1") if self._has(name)]
+
+    def _has(self, name: str) -> bool:
+        try:
+            return self.cell(name) >= 0
+        except BoardError:
+            return False
+
     def cell_name(self, cell: int) -> str:
         """Return a cell's name: the letters of its column, then the number of its row from the top (`a1`)."""
         row, column = divmod(cell, self.columns)
@@ -144,6 +159,10 @@ class WideGame:
                 return row * self.columns + column
         first, last = self.cell_name(0), self.cell_name(self.cells - 1)
         raise BoardError(f"no cell {shown(name, 24)} on a {self.name} board: cells run from {first!r} to {last!r}")
+
+
+AnyBoard = BoardGame[Any] | WideGame
+"""A board of any size, whose cells have names and places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,6 +298,8 @@ class WideRules(EitherBegins):
     game: WideGame
     first: str = "X"
     """The mark of the side that begins."""
+
+    captures = False
 
     @property
     def name(self) -> str:

@@ -57,14 +57,6 @@ def test_a_game_with_a_player_of_ones_own_says_how_it_is_resumed(show: Show, gam
     screen.until("A player of this game is your own code: ttt4-play resume with --x or --o continues it.")
 
 
-def test_a_game_on_a_wide_board_is_resumed_at_the_prompt(show: Show, games: Path) -> None:
-    games.mkdir(parents=True)
-    (games / "w.txt").write_text('[Game "1000,1000,5"]\n[X "human"]\n[O "rules"]\n\n1. sg500 *\n')
-    screen = show("games", columns=160)
-    screen.press(ENTER)
-    screen.until("1000,1000,5 is too large for a screen: ttt4-play resume --plain ", "w.txt")
-
-
 def test_a_game_that_cannot_be_deleted_says_why(listed: Screen, games: Path) -> None:
     (games / "damaged.txt").unlink()
     listed.press("down", "down", "d", "y").until("It cannot be deleted: No such file or directory.", "Kept games: 3")

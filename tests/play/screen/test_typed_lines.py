@@ -78,11 +78,6 @@ def test_an_own_game_is_not_loaded_from_the_screen(screen: Screen, home: Path) -
     say(screen, "game nim:Nim").until("Nim has no board: ttt4-play --plain --game nim:Nim plays it.")
 
 
-def test_a_wide_board_is_played_at_the_prompt(screen: Screen) -> None:
-    told = "1000,1000,5 is too large for a screen: ttt4-play --plain --game 1000,1000,5 plays it."
-    say(screen, "game 1000,1000,5").until(told)
-
-
 def test_a_line_is_edited_and_given_up(screen: Screen) -> None:
     screen.press(":", *"resignn", "\x7f").until(":resign")
     screen.press(ESCAPE).until("O played a1. Your turn.", "Enter play")
