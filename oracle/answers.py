@@ -30,9 +30,10 @@ class Move(NamedTuple):
     """`win`, `draw` or `loss` for the side that makes the move; None if that is not settled."""
     plies: int | None
     """How many plies to the end, this one included; None for a draw."""
-    score: int
+    score: int | None
+    """None if that is not settled."""
     best: bool
-    """Whether no other move is better, as far as is known."""
+    """Whether it is certain that no other move is better."""
     estimate: float | None = None
     """The share of points that the side that makes it may expect; None where the outcome is known, or nothing is."""
 
@@ -50,13 +51,15 @@ class Analysis(NamedTuple):
     outcome: str | None
     """`win`, `draw` or `loss` for the side to move; None when the game is over, or if that is not settled."""
     plies: int | None
-    """How many plies to the end, at most that many if not `exact`; None for a draw."""
-    score: int
-    """0 also stands for what is not settled."""
+    """How many plies to the end, at most that many if `bound`; None for a draw."""
+    score: int | None
+    """None if not even the outcome is settled."""
+    bound: bool
+    """Whether the end may come sooner than `plies` and `score` say."""
     scale: str
     """What a score says besides who wins: by how soon (`plies`), or by how many cells (`margin`)."""
     best: tuple[str, ...]
-    """Every move that is equally best, in the order of the cells; empty if nothing is settled."""
+    """Every move that is certainly best; empty if none is known to be."""
     moves: tuple[Move, ...]
     """Every move, best first, equally good ones in the order of the cells; unsettled ones most promising first."""
     mainline: tuple[str, ...]
@@ -68,7 +71,7 @@ class Analysis(NamedTuple):
     source: str
     """`store` or `search`."""
     exact: bool
-    """Whether every score above is certain: always from a store, and from a search that ended in time."""
+    """Whether the score of every move is certain: always from a store, and from a search that ended in time."""
     estimate: float | None = None
     """The share of points that the side to move may expect; None where the outcome is known, or nothing is."""
     depth: int | None = None
@@ -76,7 +79,7 @@ class Analysis(NamedTuple):
     nodes: int | None = None
     """How many positions it has looked at."""
     proof: dict[str, Any] | None = None
-    """Why the outcome is certain where neither a store nor a finished search says so: `kind`, `text`, and the rest."""
+    """A proof of the outcome: `kind`, `text`, and the rest. None where the store or the search itself is the reason."""
     threats: dict[str, list[str]] | None = None
     """On boards too large to solve, the cells of threats (oracle/threats.py): `completes`, `blocks`, `makes_two` and
     `stops_two`; None elsewhere."""
@@ -100,10 +103,12 @@ class Analysis(NamedTuple):
         """Who wins and how soon, in words: `X wins in 4 moves (7 plies)`."""
         if self.to_move is None:
             return f"the game is over: {f'{self.winner} has won' if self.winner else 'a draw'}"
+        if self.score is None:
+            return self._unsettled
         if not self.score:
-            return "a draw with best play" if self.outcome else self._unsettled
+            return "a draw with best play"
         winner = self.to_move if self.score > 0 else _OTHER[self.to_move]
-        return in_words(self.score, self.plies, self.scale, winner, exact=self.exact)
+        return in_words(self.score, self.plies, self.scale, winner, exact=not self.bound)
 
     @property
     def _unsettled(self) -> str:

@@ -9,9 +9,9 @@ it has a store.
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from operator import itemgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -182,82 +182,61 @@ class Oracle:
         if over is not None:
             return self._finished(position, over)
         deadline = self._source.deadline() - (0 if seconds is None else max(0, self.seconds - seconds))
-        if self._looking:
-            return self._estimated(position, self._looking.look(position.x, position.o, deadline), deadline)
-        scores, exact = self._source.children(position.x, position.o, deadline)
-        best = max([score for _, score in scores])
-        empty = self.game.cells - position.stones
-        known = exact or best > 0
-        moves = [self._move(cell, score, empty, exact, known and score == best) for cell, score in scores]
-        moves.sort(key=_score, reverse=True)
+        look = self._source.look(position.x, position.o, deadline)
+        own, empty = look.score, self.game.cells - position.stones
         x, o, g = self._index.canonical(position.x, position.o)
-        line: list[str] = []
-        if exact:
-            first = min([g[cell] for cell, score in scores if score == best])
-            back = inverse(g)
-            line = [self._cells[back[first]][0]]
-            with suppress(NotSettled):
-                line = [self._cells[back[cell]][0] for cell in self._line(x, o, best, first, deadline)]
-        return Analysis(
-            game=self.game.name,
-            board=str(position),
-            to_move=position.mover,
-            over=False,
-            winner=None,
-            outcome=outcome_of(best) if known else None,
-            plies=self.game.plies_left(best, empty),
-            score=best,
-            scale=self.game.scale,
-            best=tuple([move.move for move in moves if move.best]),
-            moves=tuple(moves),
-            mainline=tuple(line),
-            mainline_complete=len(line) == (self.game.plies_left(best, empty) or empty),
-            canonical=str(self.game.at(x, o)),
-            source="store" if self._source.knows(position.stones) else "search",
-            exact=exact,
-        )
-
-    def _estimated(self, position: BoardPosition, look: Look, deadline: float) -> Analysis:
-        """Return what is known of a position that may be too large to settle, and estimates of the rest."""
-        empty = self.game.cells - position.stones
-        best = max([score for _, score in look.scores])
+        line = self._mainline(look, x, o, g, deadline)
         estimates = look.estimates if look.depth != 0 else {}  # a search that saw nothing has nothing to say
-        outcome = (best > 0) - (best < 0) if look.exact or best > 0 else look.outcome
-        moves = [
-            self._move(cell, score, empty, look.exact, score == best and (look.exact or score > 0))._replace(
-                estimate=estimates.get(cell)
-            )
-            for cell, score in look.scores
-        ]
-        moves.sort(key=_promise, reverse=True)
-        why, line, (x, o, _) = look.reason, look.line, self._index.canonical(position.x, position.o)
-        if look.exact and not why:
-            with suppress(NotSettled):
-                first = next(cell for cell, score in look.scores if score == best)
-                line = self._line(position.x, position.o, best, first, deadline)
+        moves = self._moves(look, empty, estimates)
         return Analysis(
             game=self.game.name,
             board=str(position),
             to_move=position.mover,
             over=False,
             winner=None,
-            outcome=None if outcome is None else outcome_of(outcome),
-            plies=self.game.plies_left(best, empty),
-            score=best,
+            outcome=None if own is None else outcome_of(own),
+            plies=self.game.plies_left(own or 0, empty),
+            score=own,
+            bound=look.bound,
             scale=self.game.scale,
             best=tuple([move.move for move in moves if move.best]),
             moves=tuple(moves),
             mainline=tuple([self._cells[cell][0] for cell in line]),
-            mainline_complete=self._ends(position, line),
+            mainline_complete=len(line) == (self.game.plies_left(own or 0, empty) or empty)
+            if look.exact
+            else self._ends(position, line),
             canonical=str(self.game.at(x, o)),
-            source="search",
+            source="store" if self._source.knows(position.stones) else "search",
             exact=look.exact,
             estimate=max(estimates.values(), default=None),
             depth=look.depth or None,
             nodes=look.nodes if look.depth else None,
-            proof={**why.as_dict(self.game), "text": why.in_words(self.game)} if why else None,
-            threats=threats_of(position) if isinstance(position, Position) else None,
+            proof={**look.reason.as_dict(self.game), "text": look.reason.in_words(self.game)} if look.reason else None,
+            threats=threats_of(position) if self._looking and isinstance(position, Position) else None,
         )
+
+    def _moves(self, look: Look, empty: int, estimates: Mapping[int, float]) -> list[Move]:
+        """Return the moves, best first: those that are not known to be as good as the position come after those."""
+        if look.exact:
+            best = look.score
+            return [
+                self._move(cell, score, empty, score == best)
+                for cell, score in sorted(look.scores, key=itemgetter(1), reverse=True)
+            ]
+        ranked = sorted(look.scores, key=lambda move: (-_rank(move[1], look), -estimates.get(move[0], -1.0)))
+        moves = [self._move(cell, score, empty, _is_best(score, look)) for cell, score in ranked]
+        return [move._replace(estimate=estimates.get(move.cell)) for move in moves] if estimates else moves
+
+    def _mainline(self, look: Look, x: int, o: int, g: Symmetry, deadline: float) -> Sequence[int]:
+        """Return how the game goes on: as the look says, else by the first best move of each canonical board."""
+        if look.line or look.reason or not look.exact or look.score is None:
+            return look.line
+        back = inverse(g)
+        first = min([g[cell] for cell, score in look.scores if score == look.score])
+        try:
+            return [back[cell] for cell in self._line(x, o, look.score, first, deadline)]
+        except NotSettled:
+            return [back[first]]
 
     def _ends(self, position: BoardPosition, line: Sequence[int]) -> bool:
         """Tell whether moves lead to the end of the game."""
@@ -279,15 +258,14 @@ class Oracle:
             (cell, score), empty = look.scores[0], self.game.cells - position.stones
             over = position.play(cell).score_if_over()
             if over is not None:
-                return self._move(cell, -over, empty, True, over < 0 or empty == 1)
-            return self._move(cell, score, empty, False, score > 0)._replace(estimate=look.estimates.get(cell))
+                return self._move(cell, -over, empty, over < 0 or empty == 1)
+            return self._move(cell, score, empty, _is_best(score, look))._replace(estimate=look.estimates.get(cell))
         x, o, g = self._index.canonical(position.x, position.o)
-        cell, score, exact = self._choice(x, o)
-        empty = self.game.cells - position.stones
-        return self._move(inverse(g)[cell], score, empty, exact, exact or score > 0)
+        cell, score, best = self._choice(x, o)
+        return self._move(inverse(g)[cell], score, self.game.cells - position.stones, best)
 
-    def _choice(self, x: int, o: int) -> tuple[int, int, bool]:
-        """Return the cell that the oracle claims on a canonical board, its score, and whether that is exact.
+    def _choice(self, x: int, o: int) -> tuple[int, int | None, bool]:
+        """Return the cell that the oracle claims on a canonical board, its score, and whether it is certainly best.
 
         Choices that had all the time they needed are remembered.
         """
@@ -295,32 +273,32 @@ class Oracle:
         if choice:
             return *choice, True
         deadline = self._source.deadline()
-        scores, exact = self._source.children(x, o, deadline)
-        score = max(score for _, score in scores)
-        best = [cell for cell, other in scores if other == score]
-        compared = exact
-        if exact and len(best) > 1:
+        look = self._source.look(x, o, deadline)
+        score = max([score for _, score in look.scores], key=lambda score: _rank(score, look))
+        cells = [cell for cell, other in look.scores if other == score]
+        best, compared = _is_best(score, look), look.exact
+        if compared and len(cells) > 1:
             try:
-                best.sort(key=lambda cell: self._temptation(x, o, cell, deadline))
+                cells.sort(key=lambda cell: self._temptation(x, o, cell, deadline))
             except NotSettled:
                 compared = False
-        if compared:
+        if compared and score is not None:
             if len(self._choices) >= _KEPT:
                 self._choices.clear()
-            self._choices[x, o] = best[0], score
-        return best[0], score, exact
+            self._choices[x, o] = cells[0], score
+        return cells[0], score, best
 
     def _temptation(self, x: int, o: int, cell: int, deadline: float) -> tuple[float, int]:
         """Return a key that is smaller the likelier the opponent goes wrong: the share of safe replies, then hopes."""
         x_after, o_after, ended = self.game.after(x, o, cell)
         if ended:
             return 0.0, 0
-        scores, exact = self._source.children(x_after, o_after, deadline)
-        if not exact:
+        look = self._source.look(x_after, o_after, deadline)
+        if not look.exact or look.score is None:
             raise NotSettled(f"board {str(self.game.at(x, o))!r} takes too long")
-        kept = outcome_of(max(score for _, score in scores))
-        safe = sum([outcome_of(score) == kept for _, score in scores])
-        return safe / len(scores), -self.game.promise(x_after, o_after, (x | o).bit_count() % 2)
+        kept = outcome_of(look.score)
+        safe = sum([score is not None and outcome_of(score) == kept for _, score in look.scores])
+        return safe / len(look.scores), -self.game.promise(x_after, o_after, (x | o).bit_count() % 2)
 
     def _line(self, x: int, o: int, score: int, first: int, deadline: float) -> tuple[int, ...]:
         """Return `first` on a canonical board, then the first best reply, and so on to the end of the game.
@@ -360,6 +338,7 @@ class Oracle:
             outcome=None,
             plies=self.game.plies_left(score, self.game.cells - position.stones),
             score=score,
+            bound=False,
             scale=self.game.scale,
             best=(),
             moves=(),
@@ -378,19 +357,22 @@ def searching_live(game: BoardGame[Any]) -> str:
 
 
 def _move(
-    game: BoardGame[Any], cells: list[tuple[str, int, int, int]], cell: int, score: int, empty: int, exact: bool,
-    best: bool,
-) -> Move:  # fmt: skip
-    outcome = outcome_of(score) if exact or score else None
-    return Move(*cells[cell], outcome, game.plies_left(score, empty), score, best)
+    game: BoardGame[Any], cells: list[tuple[str, int, int, int]], cell: int, score: int | None, empty: int, best: bool
+) -> Move:
+    outcome = None if score is None else outcome_of(score)
+    return Move(*cells[cell], outcome, game.plies_left(score or 0, empty), score, best)
 
 
-def _score(move: Move) -> int:
-    return move.score
+def _is_best(score: int | None, look: Look) -> bool:
+    """Tell whether a move with this score is certainly best: it is not if others may lose later."""
+    return score is not None and score == look.score and (look.exact or not look.bound or score > 0)
 
 
-def _promise(move: Move) -> tuple[int, float]:
-    return move.score, -1.0 if move.estimate is None else move.estimate
+def _rank(score: int | None, look: Look) -> int:
+    """Return what a move's score counts in the order of moves: one that is not known, no more than the position's."""
+    if score is not None:
+        return score
+    return 0 if look.score is None or look.bound else min(0, look.score - 1)
 
 
 def _group(game: BoardGame[Any], seconds: float) -> tuple[Symmetry, ...]:

@@ -17,10 +17,10 @@ class Graded(NamedTuple):
     side: str
     move: str
     grade: str
-    before: int
-    """The best score that could be had."""
-    after: int
-    """The score that the move has, for the side that made it."""
+    before: int | None
+    """The best score that could be had; None if that is not settled."""
+    after: int | None
+    """The score that the move has, for the side that made it; None if that is not settled."""
     outcome: str
     """What it led to, in words; empty if that is not known."""
     better: tuple[str, ...]

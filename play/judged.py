@@ -65,7 +65,7 @@ def _judged(number: int, before: Analysis, after: Analysis, move: str) -> Graded
         grade = HOPELESS if now == -1 else FINE
         meaning = f"{_in_short(now, has)}, an estimate" if now is None else _certain(after, now, side)
     return Graded(
-        number, side, move, grade, before.score, -after.score, meaning, better,
+        number, side, move, grade, before.score, None if after.score is None else -after.score, meaning, better,
         had if was is None else None, has if now is None else None,
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ def _certain(after: Analysis, value: int, side: str) -> str:
     if not value:
         return "a draw"
     winner = side if value > 0 else "XO"[side == "X"]
-    return in_words(value, None if after.over else after.plies, after.scale, winner, exact=after.exact)
+    return in_words(value, None if after.over else after.plies, after.scale, winner, exact=not after.bound)
 
 
 def _in_short(value: int | None, share: float) -> str:

@@ -7,10 +7,10 @@ not known here.
 
 import time
 from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from solver.errors import Ttt4Error
-from solver.games.rules import Outcome, Rules
+from solver.games.rules import Outcome, PlaysOn, Rules
 from solver.text import printable
 
 S = TypeVar("S")
@@ -61,6 +61,18 @@ class Event(NamedTuple):
     """When, in seconds since 1970; None if nobody knows."""
 
 
+class Leaving(NamedTuple):
+    """A side that gave up: it resigned, or it forfeited."""
+
+    side: str
+    moves: int
+    """How many moves had been made."""
+    before: Any
+    """The state that it left."""
+    outcome: Outcome | None
+    """How that ended the match; None where the rules say what follows, because there are more than two sides."""
+
+
 class Match(Generic[S]):
     """A game as it is played: its events, and the state, moves and outcome that they add up to."""
 
@@ -71,17 +83,19 @@ class Match(Generic[S]):
         self.rules = rules
         self._clock = clock
         self._events: list[Event] = []
-        self._states = [rules.start() if start is None else start]
+        self.start: S = rules.start() if start is None else start
+        """The state before the first event."""
+        self._states = [self.start]
         self._moves: list[int] = []
         self._undone: list[int] = []
-        self._given_up: Outcome | None = None
+        self._left: list[Leaving] = []
 
     def copy(self) -> "Match[S]":
         """Return a match to which the same has happened, and which goes on by itself."""
-        other = Match(self.rules, self._states[0], clock=self._clock)
+        other = Match(self.rules, self.start, clock=self._clock)
         other._events, other._states = self._events.copy(), self._states.copy()
         other._moves, other._undone = self._moves.copy(), self._undone.copy()
-        other._given_up = self._given_up
+        other._left = self._left.copy()
         return other
 
     def __len__(self) -> int:
@@ -100,7 +114,7 @@ class Match(Generic[S]):
 
     @property
     def states(self) -> tuple[S, ...]:
-        """Every state from the first to this one."""
+        """Every state from the first to this one; where a side has left, the one that the others go on from."""
         return tuple(self._states)
 
     @property
@@ -111,22 +125,32 @@ class Match(Generic[S]):
     @property
     def outcome(self) -> Outcome | None:
         """How the match ended, by the rules, a resignation or a forfeit; None while it goes on."""
-        return self._given_up or self.rules.outcome(self.state)
+        return (self._left[-1].outcome if self._left else None) or self.rules.outcome(self.state)
 
     @property
     def to_move(self) -> str | None:
         """The side whose turn it is; None when the match has ended."""
-        return None if self._given_up else self.rules.to_move(self.state)
+        return None if self.outcome else self.rules.to_move(self.state)
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """The sides that have given up."""
+        return tuple(leaving.side for leaving in self._left)
+
+    @property
+    def just_gone(self) -> str | None:
+        """The side that has given up last, if no move was made since; None if there is none."""
+        return self._left[-1].side if self._left and self._left[-1].moves == len(self._moves) else None
 
     @property
     def given_up(self) -> bool:
         """Whether a resignation or a forfeit ended the match."""
-        return self._given_up is not None
+        return self.just_gone is not None and self.outcome is not None
 
     @property
     def can_redo(self) -> bool:
         """Whether a move was taken back and none made since."""
-        return bool(self._undone) and not self._given_up
+        return bool(self._undone) and not self.given_up
 
     def play(self, side: str, move: int) -> Outcome | None:
         """Make a move and return the outcome, None if the match goes on; a MatchError changes nothing."""
@@ -153,7 +177,7 @@ class Match(Generic[S]):
         self.add(Event(RESIGNED, side, time=self._clock()))
 
     def forfeit(self, side: str, reason: str) -> None:
-        """End the match: a side broke the rules of play, and loses."""
+        """Let a side lose because it broke the rules of play."""
         self.add(Event(FORFEITED, side, reason=reason, time=self._clock()))
 
     def add(self, event: Event) -> None:
@@ -165,8 +189,8 @@ class Match(Generic[S]):
         elif event.kind == MADE_AGAIN:
             self._make_again()
         elif event.kind == STARTED_OVER:
-            del self._states[1:], self._moves[:], self._undone[:]
-            self._given_up = None
+            self._states[:] = [self.start]
+            del self._moves[:], self._undone[:], self._left[:]
         elif event.kind in (RESIGNED, FORFEITED):
             self._give_up(event)
         else:
@@ -186,8 +210,11 @@ class Match(Generic[S]):
         self._undone.clear()
 
     def _take_back(self) -> None:
-        if self._given_up:
-            self._given_up = None
+        if self.just_gone:
+            leaving = self._left.pop()
+            self._states[-1] = leaving.before
+            if leaving.outcome is None:
+                self._undone.clear()  # they were made without that side
         elif self._moves:
             self._states.pop()
             self._undone.append(self._moves.pop())
@@ -201,11 +228,23 @@ class Match(Generic[S]):
 
     def _give_up(self, event: Event) -> None:
         self._require_on()
-        others = [side for side in self.rules.sides if side != event.side]
-        if len(others) == len(self.rules.sides):
-            raise MatchError(f"no side {event.side!r}: there are {', '.join(self.rules.sides)}")
-        why = f"{event.side} {event.kind}" + (f": {event.reason}" if event.reason else "")
-        self._given_up = Outcome(others[0] if len(others) == 1 else None, printable(why))  # it may be foreign text
+        side, sides = event.side, self.rules.sides
+        if side is None or side not in sides:
+            raise MatchError(f"no side {side!r}: there are {', '.join(sides)}")
+        if side in self.gone:
+            raise MatchError(f"{side} has left the game already")
+        state, outcome = self.state, None
+        if len(sides) == 2:
+            why = f"{side} {event.kind}" + (f": {event.reason}" if event.reason else "")
+            outcome = Outcome(sides[side == sides[0]], printable(why))  # it may be foreign text
+        else:
+            try:
+                state = cast(PlaysOn[S], self.rules).leave(state, side)
+            except Ttt4Error as error:  # it had left before this match
+                raise MatchError(str(error)) from error
+            self._undone.clear()  # it may be another side's turn now
+        self._left.append(Leaving(side, len(self._moves), self.state, outcome))
+        self._states[-1] = state
 
     def _make(self, move: int) -> None:
         self._states.append(self.rules.play(self.state, move))

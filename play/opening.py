@@ -1,20 +1,20 @@
 """Opening a match: what the commands were told, with which any other match can be begun, too."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from play.match import Match
-from play.players.player import WIDE_LEVEL, read_player
+from play.players.player import BEST_LEVEL, LEVELLED, PlayerError, best_level, read_player, require_player_of
 from play.players.roster import Roster
 from play.records.kept import new_files
 from play.records.text import Record
 from play.sitting import Sitting
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import CellRules
 from solver.games.registry import find_game
 from solver.games.rules import Rules
-from solver.games.wide import WideRules
 
 LEVEL = 4
 """The level of the opponent on a screen, unless another is chosen: one that newcomers beat now and then.
@@ -65,16 +65,28 @@ class Opening(NamedTuple):
         return ""
 
 
-def board_rules(name: str) -> BoardRules[Any] | WideRules:
+def board_rules(name: str) -> CellRules:
     """Return the rules of a game on a board, by its name; raise Ttt4Error if it has none, or there is no such game."""
     rules = find_game(name)
-    if not isinstance(rules, BoardRules | WideRules):
+    if not isinstance(rules, CellRules):
         raise Ttt4Error(f"{name} has no board: ttt4-play --plain --game {name} plays it")
     return rules
 
 
-def usual_opponent(rules: BoardRules[Any] | WideRules, level: int | None = LEVEL) -> str:
-    """Return who plays a game against a person, at a level; at the best one if that is None."""
-    if isinstance(rules, WideRules) and level is None:
-        level = WIDE_LEVEL
-    return rules.game.opponent if level is None else f"{rules.game.opponent}:{level}"
+def names_for(rules: CellRules, names: Sequence[str]) -> dict[str, str]:
+    """Return who plays each side of another game: the same players as far as it has them, else the usual opponent."""
+    found = {}
+    for number, side in enumerate(rules.sides):
+        found[side] = names[number] if number < len(names) else usual_opponent(rules)
+        try:
+            require_player_of(rules, found[side])
+        except PlayerError:
+            found[side] = usual_opponent(rules)
+    return found
+
+
+def usual_opponent(rules: CellRules, level: int | None = LEVEL) -> str:
+    """Return who plays a game against a person, at a level if it has levels; at the best one if that is None."""
+    if rules.opponent not in LEVELLED or (level is None and best_level(rules) == BEST_LEVEL):
+        return rules.opponent
+    return f"{rules.opponent}:{best_level(rules) if level is None else level}"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from oracle.cli.drawing import draw
+from oracle.cli.drawing import draw_cells
 from oracle.cli.large import Notes
-from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import SetRules
 from solver.games.rules import Rules
 from solver.games.wide import WideRules
 
@@ -20,8 +20,8 @@ def picture(rules: Rules[Any], state: Any, notes: Mapping[int, str] | None = Non
         from play.window import drawn_part  # only now: other games do without
 
         return drawn_part(rules, state)
-    if not isinstance(rules, BoardRules):
+    if not isinstance(rules, SetRules):
         return rules.encode(state)
-    ended = state.position.ending() if state.outcome else ()
-    drawn = draw(state.position, notes or {}, ended, None if ended else state.last, rules.marks, large)
-    return f"{drawn}\n\n{count}" if (count := state.position.count()) else drawn
+    ended = rules.ending(state) if state.outcome else ()
+    drawn = draw_cells(rules.game, rules.marked(state), notes or {}, ended, None if ended else state.last, large)
+    return f"{drawn}\n\n{count}" if (count := rules.count(state)) else drawn

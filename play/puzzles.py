@@ -15,7 +15,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from oracle.answers import Analysis, Move, in_moves
-from oracle.grading import grade_of, keeps_outcome
+from oracle.grading import grade_of
 from oracle.oracle import Oracle
 from play.graded import led_to
 from solver.errors import GameError, NotSettled, Ttt4Error
@@ -142,9 +142,9 @@ def answer_to(oracle: Oracle, puzzle: Puzzle, move: str) -> Answer:
     following = oracle.analysis(after)
     return Answer(
         made.move,
-        keeps_outcome(before.score, made.score),
-        grade_of(before.score, made.score),
-        led_to(made.score, made.plies and made.plies - 1, before.scale, puzzle.to_move, "XO"),
+        made.outcome == before.outcome,
+        grade_of(before.score or 0, made.score or 0),
+        led_to(made.score or 0, made.plies and made.plies - 1, before.scale, puzzle.to_move, "XO"),
         (made.move, *following.mainline),
         following.mainline_complete,
     )
@@ -180,7 +180,7 @@ def _none_found(game: Game, looks: int, outcome: str | None, stars: int | None) 
 
 def _puzzle(game: Game, analysis: Analysis, seed: str) -> Puzzle | None:
     """Return the puzzle that a position is; None if it is none, or too easy. Of a lost one every move is kept."""
-    kept = [move for move in analysis.moves if keeps_outcome(analysis.score, move.score)]
+    kept = [move for move in analysis.moves if move.outcome == analysis.outcome]
     if len(kept) != 1:
         return None
     wrong = [move for move in analysis.moves if move not in kept]
@@ -205,7 +205,7 @@ def _puzzle(game: Game, analysis: Analysis, seed: str) -> Puzzle | None:
 
 
 def _refuted_at_once(move: Move) -> bool:
-    return move.score < 0 and (move.plies or 0) <= 2
+    return move.outcome == "loss" and (move.plies or 0) <= 2
 
 
 def _analyses(oracle: Oracle, rng: random.Random) -> Iterator[Analysis | None]:

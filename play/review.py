@@ -6,7 +6,8 @@ On boards too large to settle, only what is proved is called certain (play/judge
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from oracle.grading import BEST, grade_of
+from oracle.answers import Analysis, Move
+from oracle.grading import BEST, grade_of, keeps_outcome
 from oracle.oracle import Oracle
 from play.advice import analyse
 from play.graded import UNKNOWN, Graded, led_to
@@ -54,15 +55,23 @@ def _exact_grades(oracle: Oracle, match: Match[Any], last: int | None) -> tuple[
         exact = exact and analysis.exact
         move = next(move for move in analysis.moves if move.cell == after.last)
         side = analysis.to_move or ""
-        certain = analysis.exact or move.score < 0 < analysis.score  # a win and a loss that were found are exact
-        grade = grade_of(analysis.score, move.score, analysis.scale) if certain else UNKNOWN
-        plies = move.plies and move.plies - 1
-        meaning = led_to(move.score, plies, analysis.scale, side, match.rules.sides)
+        grade, meaning = _graded(analysis, move), ""
+        if move.score is not None:
+            meaning = led_to(move.score, move.plies and move.plies - 1, analysis.scale, side, match.rules.sides)
         graded.append(
             Graded(
                 number, side, move.move, grade, analysis.score, move.score,
-                meaning if analysis.exact or move.score else "",
+                meaning,
                 () if move.best or grade == UNKNOWN else analysis.best,
             )
         )  # fmt: skip
     return graded, exact
+
+
+def _graded(analysis: Analysis, move: Move) -> str:
+    """Return what a move did, if that is certain. If a sooner win is possible, moves that win differ unseen."""
+    if analysis.score is None or move.score is None:
+        return UNKNOWN
+    if analysis.bound and keeps_outcome(analysis.score, move.score):
+        return UNKNOWN
+    return grade_of(analysis.score, move.score, analysis.scale)

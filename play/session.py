@@ -74,7 +74,7 @@ class Session:
         """Take back a resignation, or the last moves up to and including a person's own; with `side`, that one's."""
         match = self.match
         people = {side} if side else self.people
-        if match.given_up:
+        if match.just_gone:
             match.undo()
         elif any(match.rules.to_move(state) in people for state in match.states[:-1]):
             match.undo()

@@ -70,15 +70,16 @@ class Sitting:
     def begin_another(self) -> None:
         """Begin another match from the same start."""
         self._take_file()
-        match = Match(self.rules, self.match.states[0])
+        match = Match(self.rules, self.match.start)
         tags = self.session.record.tags | {"Date": time.strftime("%Y-%m-%d")}
         self.session = Session(Record(match, tags), self.session.players, self._keep)
 
     def exchange(self) -> None:
-        """Let the players change sides, in the midst of the match."""
-        first, second = self.rules.sides
+        """Let the players change sides during the match: each takes the next one's."""
+        sides = self.rules.sides
+        before = dict(zip(sides, [sides[-1], *sides[:-1]], strict=True))
         players, names = self.session.players, self.names
-        self._seat({first: players[second], second: players[first]}, {first: names[second], second: names[first]})
+        self._seat({side: players[before[side]] for side in sides}, {side: names[before[side]] for side in sides})
 
     def replace(self, side: str, name: str) -> None:
         """Let another player go on for a side; raise PlayerError if there is none with that name."""
@@ -98,6 +99,8 @@ class Sitting:
             share = first.estimate
             return first.move, analysis.verdict if share is None else in_chances(share, analysis.to_move or "")
         move = oracle.best_move(self.match.state.position)
+        if move.score is None:
+            return move.move, analysis.verdict
         return move.move, led_to(move.score, move.plies, analysis.scale, analysis.to_move or "", self.rules.sides)
 
     def review(self, last: int | None = None) -> Review:

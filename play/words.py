@@ -34,7 +34,7 @@ def summary(review: Review) -> Iterator[str]:
     if point:
         told = f"The turning point was {point.side}'s {point.move} (move {(point.number + 1) // 2}): it {point.grade}."
         if point.better:
-            would = "won" if point.before > 0 else "held the draw"
+            would = "won" if (point.before or 0) > 0 else "held the draw"
             told += f" {', '.join(point.better[:8])} would have {would}."
         yield told
 

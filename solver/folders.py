@@ -35,8 +35,14 @@ def is_named(given: str | os.PathLike[str] | None = None) -> bool:
 
 def store_name(game: BoardGame[Any]) -> str:
     """Return the file name of a game's store: `4x4x4.ttt4`, `duel-4x4.ttt4`."""
-    name = game.name.replace(",misere", "-misere").replace("duel,", "duel-")
-    return name.replace(",", "x") + ".ttt4"
+    return f"{_file_stem(game.name)}.ttt4"
+
+
+def proof_paths(game: str) -> list[str]:
+    """Return the paths at which there may be a proof of the game with that name: `proofs/7x7x5.json`."""
+    folders = dict.fromkeys(os.path.abspath(folder) for folder in shared_folders())
+    paths = [os.path.join(folder, "proofs", f"{_file_stem(game)}.json") for folder in folders]
+    return list(filter(os.path.exists, paths))
 
 
 def partial_path(store: str | os.PathLike[str]) -> str:
@@ -77,6 +83,10 @@ def shared_folders() -> list[str]:
     from sysconfig import get_path  # only now: most commands need nothing from there
 
     return [*_data_folders(), os.path.join(get_path("data"), "share", "ttt4")]
+
+
+def _file_stem(name: str) -> str:
+    return name.replace(",misere", "-misere").replace("duel,", "duel-").replace(",", "x")
 
 
 def _given(given: str | os.PathLike[str] | None) -> str | None:

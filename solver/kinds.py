@@ -93,7 +93,9 @@ class Lines(Kind):
             from solver.engine.live import LiveEngine  # only now: other games do without
 
             return LiveEngine(game, seconds)
-        return self.witness(game, group, seconds)
+        from solver.search.aided import AidedSearch
+
+        return AidedSearch(game, group, seconds)
 
     def witness(self, game: Game, group: tuple[Symmetry, ...], seconds: float) -> Source:
         """Return the search that deepens ply by ply, however large the board."""

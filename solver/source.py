@@ -3,7 +3,7 @@
 For each kind of game two classes answer them, one from a store and one by live search: solver/kinds.py names them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
@@ -23,11 +23,8 @@ class Source(Protocol):
     def deadline(self) -> float:
         """Return the time by which an answer that starts now must be given."""
 
-    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
-        """Return each move of an open position as (cell, score for the side that makes it), and whether all are exact.
-
-        Exact moves come in the order of the cells, others with the best and most promising first.
-        """
+    def look(self, x: int, o: int, deadline: float) -> "Look":
+        """Return what is known of an open position by the deadline."""
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """Return the first cell that keeps the position's score, which the caller knows, or raise NotSettled."""
@@ -37,7 +34,7 @@ class Source(Protocol):
 
 
 class Reason(Protocol):
-    """Why the outcome of a position is certain although no store has it and no search has come to its end."""
+    """A proof of a position's outcome that needs neither a store nor a finished search."""
 
     @property
     def kind(self) -> str:
@@ -51,13 +48,19 @@ class Reason(Protocol):
 
 
 class Look(NamedTuple):
-    """What is seen of an open position that may be too large to settle."""
+    """What is known of an open position."""
 
-    scores: list[tuple[int, int]]
-    """Each move and its score, as from `children`; the move to make comes first."""
+    scores: Sequence[tuple[int, int | None]]
+    """Each move with its score for the side that makes it; None if that is not known.
+
+    Exact moves come in the order of the cells, others with the best and most promising first.
+    """
     exact: bool
-    outcome: int | None = None
-    """1, 0 or -1 if the side to move certainly wins, draws or loses, even if not every move is known; else None."""
+    """Whether all of these scores are exact."""
+    score: int | None = None
+    """The position's own score, which may be known although some moves are not; None if not even the outcome is."""
+    bound: bool = False
+    """Whether the end may come sooner than the score says."""
     reason: Reason | None = None
     estimates: Mapping[int, float] = {}
     """The share of points that some moves let the side that makes them expect."""
@@ -68,12 +71,14 @@ class Look(NamedTuple):
     nodes: int | None = None
 
 
+def settled(scores: list[tuple[int, int]], reason: Reason | None = None) -> Look:
+    """Return what is known where every move's score is."""
+    return Look(scores, True, max([score for _, score in scores]), reason=reason)
+
+
 @runtime_checkable
 class Looking(Protocol):
     """A source that estimates what it cannot settle."""
-
-    def look(self, x: int, o: int, deadline: float) -> Look:
-        """Return what is seen of an open position by the deadline."""
 
     def move(self, x: int, o: int, deadline: float) -> Look:
         """Return a look that has only the move which it would make."""

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from solver.engine.live import LiveEngine, Win
+from solver.certificates.at_hand import Win
+from solver.engine.live import LiveEngine
 from solver.games.lines import Game, grid
 from solver.source import Look
 
@@ -19,10 +20,10 @@ def load_engine() -> None:
     assert LiveEngine(grid(5, 6, 4), 1).compiled(monotonic() + 120)
 
 
-def scores_of(game: Game, x: int, o: int, first: str | None = None, **known: int) -> list[tuple[int, int]]:
-    """The score of every move, 0 if it is not known; one comes first."""
+def scores_of(game: Game, x: int, o: int, first: str | None = None, **known: int) -> list[tuple[int, int | None]]:
+    """The score of every move, None if it is not known; one comes first."""
     cells = [cell for cell in range(game.cells) if not (x | o) >> cell & 1]
-    scores = {cell: known.get(game.cell_name(cell), 0) for cell in cells}
+    scores = {cell: known.get(game.cell_name(cell)) for cell in cells}
     return sorted(scores.items(), key=lambda move: game.cell_name(move[0]) != first)
 
 
@@ -47,8 +48,9 @@ def won(side: str, line: str, *, mover: str = "X") -> Seen:
         score = game.cells - (x | o).bit_count() + 1 - len(cells)
         win = Win(side, len(cells), cells)
         if side == mover:
-            return Look(scores_of(game, x, o, line.split()[0], **{line.split()[0]: score}), False, 1, win, line=cells)
-        return Look([(cell, -score) for cell, _ in scores_of(game, x, o)], False, -1, win, line=cells)
+            first = line.split()[0]
+            return Look(scores_of(game, x, o, first, **{first: score}), False, score, True, win, line=cells)
+        return Look([(cell, -score) for cell, _ in scores_of(game, x, o)], False, -score, True, win, line=cells)
 
     return look
 
@@ -72,7 +74,8 @@ def drawn(*stops: dict[str, Any], exact: bool = True) -> Seen:
     """A look that has a certificate of a draw, for all moves or for an unknown one."""
 
     def look(game: Game, x: int, o: int) -> Look:
-        return Look(scores_of(game, x, o), exact, 0, Stopped(list(stops)), depth=3, nodes=10)
+        scores = [(cell, 0 if exact else None) for cell, _ in scores_of(game, x, o)]
+        return Look(scores, exact, 0, False, Stopped(list(stops)), depth=3, nodes=10)
 
     return look
 

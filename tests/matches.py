@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from play.match import Match, MatchError
 from play.records.text import Record
-from solver.games.board_rules import BoardRules
 from solver.games.duel import Duel
 from solver.games.duel_rules import DuelRules
 from solver.games.line_rules import LineRules, LineState
 from solver.games.notation import parse_game
+from solver.games.registry import find_game, may_be_recorded
 from solver.games.rules import set_up
 
 NIM = run_path(str(Path(__file__).parent / "play" / "nim.py"))["Nim"]()
@@ -68,6 +68,7 @@ def plays(draw: st.DrawFn) -> tuple[str, list[int]]:
 LINES = [rules_of(name) for name in ("4,4,4", "3,3,3", "3,3,3,misere", "3,4,3", "5,5,4", "15,15,5", "2,30,2")]
 O_FIRST = [rules_of(name, "O") for name in ("3,3,3", "3,3,3,misere")]
 DUELS = [DuelRules(Duel(rows, columns)) for rows in range(1, 5) for columns in range(1, 6)]
+SEVERAL = [find_game(name) for name in ("3p:3,3,3", "3p:4,4,3", "4p:3,4,3")]
 SMALL = [rules_of("4,4,4"), rules_of("3,3,3"), O_FIRST[0], NIM]
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters='"\n\r')
@@ -79,21 +80,21 @@ TIMES = st.one_of(st.integers(1_790_000_000, 1_790_000_100), st.integers(0, 253_
 STEPS = st.one_of(
     st.integers(0, 10_000),
     st.integers(0, 10_000),
-    st.sampled_from(["undo", "redo", "undo", "redo", "over", "X", "O"]),
-    st.tuples(st.sampled_from("XO"), REASONS),
+    st.sampled_from(["undo", "redo", "undo", "redo", "over", "X", "O", "Z"]),
+    st.tuples(st.sampled_from("XOZ"), REASONS),
 )
-"""Steps of a match; X and O stand for its first and its second side."""
+"""Steps of a match; X, O and Z stand for its first, its second and its third side."""
 
 
 def _take(match: Match[Any], step: Any) -> None:
     """Move, as counted among the legal moves; go back or on; let a side resign, or forfeit for a reason."""
-    legal, sides = match.rules.legal(match.state), dict(zip("XO", match.rules.sides, strict=True))
+    legal, sides = match.rules.legal(match.state), dict(zip("XOZ", match.rules.sides, strict=False))
     if isinstance(step, int) and legal:
         match.play(match.to_move or "X", legal[step % len(legal)])
     elif isinstance(step, tuple):
-        match.forfeit(sides[step[0]], step[1])
-    elif step in sides:
-        match.resign(sides[step])
+        match.forfeit(sides.get(step[0], step[0]), step[1])
+    elif step in ("X", "O", "Z"):
+        match.resign(sides.get(step, step))
     elif isinstance(step, str):
         {"undo": match.undo, "redo": match.redo, "over": match.start_over}[step]()
 
@@ -116,7 +117,7 @@ def matches(draw: st.DrawFn, rules: Sequence[Any]) -> Match[Any]:
 
 
 @st.composite
-def records(draw: st.DrawFn, rules: Sequence[Any] = (*LINES, *O_FIRST, NIM)) -> Record:
+def records(draw: st.DrawFn, rules: Sequence[Any] = (*LINES, *O_FIRST, *SEVERAL, NIM)) -> Record:
     return Record(draw(matches(rules)), draw(st.dictionaries(NAMES, VALUES, max_size=4)), draw(REMARKS))
 
 
@@ -126,7 +127,7 @@ def record_of(name: str, moves: list[int], tags: dict[str, str] | None = None, f
 
 def given_rules(record: Record) -> Any:
     """The rules without which the record cannot be read: none, unless its game is code."""
-    return None if isinstance(record.match.rules, BoardRules) else record.match.rules
+    return None if may_be_recorded(record.match.rules.name) else record.match.rules
 
 
 def seen(record: Record) -> tuple[object, ...]:

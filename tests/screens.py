@@ -125,8 +125,10 @@ class Shown(ABC):
         marks = {}
         for name, (row, column) in self.centers().items():
             middle, above = self._drawn_lines()[row][column], self._drawn_lines()[row - 1][column]
-            if middle in "XO":
+            if middle in "XOZT":
                 marks[name] = middle
+            elif middle in "╱│":
+                marks[name] = "Z" if middle == "╱" else "T"
             elif middle in "╳█#":
                 marks[name] = "X"
             elif middle == " ":

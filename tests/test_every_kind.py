@@ -152,8 +152,8 @@ def assert_source_is_minimax(twin: Twin, game: BoardGame[Any], source: Source, b
     for board in boards:
         (x, o), best, moves = twin.masks(board), twin.score(board), twin.move_scores(board)
         assert source.score(game.at(x, o)) == best, board
-        found, exact = source.children(x, o, source.deadline())
-        assert (sorted(found), exact) == (moves, True), board
+        look = source.look(x, o, source.deadline())
+        assert (sorted(look.scores), look.exact, look.score) == (moves, True, best), board
         assert source.first_best(x, o, best, source.deadline()) == next(cell for cell, each in moves if each == best)
 
 

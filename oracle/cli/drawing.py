@@ -10,17 +10,19 @@ Verdicts are for the side to move: `+n` wins in n plies, `=` draws, `-n` loses i
 """
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import click
 
 from oracle.answers import Analysis, Move
 from oracle.cli.large import Notes, is_large, notes_of
-from solver.games.board import BoardPosition, column_name
+from solver.games.board import BoardGame, BoardPosition, cells_of, column_name
 from solver.games.score import MARGIN
 
 _FIRST, _SECOND = {"fg": "bright_blue", "bold": True}, {"fg": "yellow", "bold": True}
 _RED, _GREEN = {"fg": "bright_red", "bold": True}, {"fg": "green", "underline": True}
-LOOKS = {"X": _FIRST, "O": _SECOND, "R": _RED, "G": _GREEN}
+_THIRD, _FOURTH = {"fg": "bright_magenta", "bold": True}, {"fg": "cyan", "bold": True}
+LOOKS = {"X": _FIRST, "O": _SECOND, "Z": _THIRD, "T": _FOURTH, "R": _RED, "G": _GREEN}
 """Blue and yellow are safe for the colour-blind; red and green are not, so one is bold and the other underlined. The
 letters differ anyway."""
 
@@ -33,13 +35,24 @@ def draw(
     position: BoardPosition, notes: Mapping[int, str], starred: Collection[int] = (), bracketed: int | None = None,
     marks: str = "", large: Notes | None = None,
 ) -> str:  # fmt: skip
-    """Return the board with its rows and columns named, notes in empty cells, some cells starred, one in brackets.
+    """Return a position's board with notes in empty cells, some cells starred, one in brackets.
 
-    Holes are blank, and a row or column of holes has no name. `marks` are those of the side that began and the other,
-    if they are not the game's own. `large` has the notes of a large board instead of the others.
+    `marks` are those of the side that began and the other, if they are not the game's own.
     """
-    game = position.game
-    marks = marks or game.marks
+    marks = marks or position.game.marks
+    marked = dict.fromkeys(cells_of(position.x), marks[0]) | dict.fromkeys(cells_of(position.o), marks[1])
+    return draw_cells(position.game, marked, notes, starred, bracketed, large)
+
+
+def draw_cells(
+    game: BoardGame[Any], marked: Mapping[int, str], notes: Mapping[int, str], starred: Collection[int] = (),
+    bracketed: int | None = None, large: Notes | None = None,
+) -> str:  # fmt: skip
+    """Return a board with its rows and columns named, marks in filled cells and notes in empty ones.
+
+    Holes are blank, and a row or column of holes has no name. `large` has the notes of a large board instead of the
+    others.
+    """
     texts, stars, promising, signs = large or Notes(notes, frozenset(starred))
     label = len(str(game.rows)) + 1
     width = _width(game.columns, label, texts)
@@ -54,7 +67,7 @@ def draw(
                 drawn += " " * width
                 continue
             number = str(row + 1)
-            text = _cell(position, cell, texts.get(cell, "."), cell in stars or cell == promising, marks)
+            text = _cell(marked.get(cell), texts.get(cell, "."), cell in stars or cell == promising)
             around = "[]" if cell == bracketed else "()" if cell == promising else ""
             tail = around[1:] if cell == bracketed else "*" if cell in stars else signs.get(cell, "") + around[1:]
             room = width - len(click.unstyle(text))
@@ -90,7 +103,7 @@ def verdicts(analysis: Analysis) -> dict[int, str]:
 def verdict(move: Move, scale: str) -> str:
     """Return what a move leads to, in short: `+3`, `=`, `-4`, or `?` if it is not settled."""
     if not move.score:
-        return "=" if move.outcome else "?"
+        return "?" if move.score is None else "="
     return f"{'+' if move.score > 0 else '-'}{abs(move.score) if scale == MARGIN else move.plies}"
 
 
@@ -103,7 +116,6 @@ def _width(columns: int, label: int, notes: Mapping[int, str]) -> int:
     return longest + 3
 
 
-def _cell(position: BoardPosition, cell: int, note: str, starred: bool, marks: str) -> str:
-    mark = marks[0] if position.x >> cell & 1 else marks[1] if position.o >> cell & 1 else None
+def _cell(mark: str | None, note: str, starred: bool) -> str:
     looks = LOOKS[mark] if mark else {"bold": True} if starred else {"dim": True}
     return click.style(mark or note, **looks)

@@ -43,7 +43,8 @@ def notes_of(analysis: Analysis) -> Notes:
     texts, starred = {}, frozenset[int]()
     if not of_no_matter(analysis):
         few = len(_losing(analysis)) <= _FEW
-        known = [move for move in analysis.moves if move.estimate is not None or move.score > 0 or (few and move.score)]
+        told = ("win", "loss") if few else ("win",)
+        known = [move for move in analysis.moves if move.estimate is not None or move.outcome in told]
         texts = {move.cell: _text(move) for move in known}
         starred = frozenset([move.cell for move in analysis.moves if move.best])
     first = promising(analysis)[:1]
@@ -79,7 +80,7 @@ def facts_of(analysis: Analysis) -> list[tuple[str, str]]:
         told.append(("Best", " ".join(analysis.best)))
     else:
         told.append(("Promising", ", ".join(map(_rated, promising(analysis)))))
-    others = [move.move for move in analysis.moves if move.score >= 0]
+    others = [move.move for move in analysis.moves if move.outcome != "loss"]
     if len(_losing(analysis)) > _FEW and len(others) <= _FEW and not of_no_matter(analysis):
         told.append(("Losing", f"every move but {' '.join(others)}"))
     if threats := threats_in_words(analysis):
@@ -125,7 +126,7 @@ def legend_of(analysis: Analysis) -> str:
 
 
 def _losing(analysis: Analysis) -> list[str]:
-    return [move.move for move in analysis.moves if move.score < 0]
+    return [move.move for move in analysis.moves if move.outcome == "loss"]
 
 
 def _text(move: Move) -> str:

@@ -40,7 +40,7 @@ class _BoardCommand(click.Command):
 @store_option
 @live_option
 @time_option
-@click.option("--why", "reason", is_flag=True, help="Say why too: the proof, if there is one. JSON always has it.")
+@click.option("--why", "reason", is_flag=True, help="Say why too: the proof, if there is one. JSON has it anyway.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.version_option(__version__, prog_name="ttt4-query")
 @command_errors

@@ -13,7 +13,14 @@ from oracle.oracle import Oracle
 from solver.engine import CELLS_MOST, takes
 from solver.games.board import BoardPosition
 from solver.games.lines import Game
+from solver.index.layout import stored_plies
 from solver.text import plies_in_words
+
+PROVED = {
+    "strategy": "a strategy", "defence": "a defence", "dead": "dead lines", "pairing": "a pairing",
+    "weights": "the weights of the lines",
+}  # fmt: skip
+"""Kinds of proofs in words."""
 
 
 def page(oracle: Oracle, position: BoardPosition, analysis: Analysis) -> str:
@@ -23,7 +30,7 @@ def page(oracle: Oracle, position: BoardPosition, analysis: Analysis) -> str:
         said.append(f"{analysis.verdict[0].upper()}{analysis.verdict[1:]}.")
     else:
         said += _large(analysis) if is_large(analysis) else _settled(analysis)
-    return "\n".join([*said, _origin(oracle, analysis)])
+    return "\n".join([*said, _origin(oracle, position, analysis)])
 
 
 def _settled(analysis: Analysis) -> Iterator[str]:
@@ -53,14 +60,13 @@ def _listed(title: str, words: Sequence[str]) -> str:
     return click.wrap_text(" ".join(words), 79, f"{title:10} ", " " * 11)
 
 
-def _origin(oracle: Oracle, analysis: Analysis) -> str:
+def _origin(oracle: Oracle, position: BoardPosition, analysis: Analysis) -> str:
     if analysis.source == "store":
-        with suppress(OSError):  # somebody deleted the current folder
-            path = os.path.relpath(oracle.path)
-            return f"From the store {oracle.path if path.startswith(os.pardir) else path}."
-        return f"From the store {oracle.path}."
+        return f"From the store {_path(oracle)}."
     if analysis.proof:
-        return "From a live search, with a proof: --why shows it."
+        proved = f"Proved by {PROVED[analysis.proof['kind']]}"
+        where = f", in proofs/{analysis.proof['file']}" if "file" in analysis.proof else ""
+        return f"{proved}{where}: --why shows it."
     if analysis.exact:
         return "From a live search: exact."
     if analysis.depth is not None:
@@ -72,4 +78,14 @@ def _origin(oracle: Oracle, analysis: Analysis) -> str:
             return f"From a plain search: the engine takes boards of up to {CELLS_MOST} cells."
         late = "From a plain search: the engine was not loaded in time, as on its first use, when it is compiled."
         return click.wrap_text(f"{late} Ask again in some seconds.", 79)
-    return f"From a live search, not finished in {oracle.seconds:g} s: allow more with --time."
+    unfinished = f"not finished in {oracle.seconds:g} s: allow more with --time."
+    if oracle.source == "book" and position.stones <= stored_plies(position.game):
+        return click.wrap_text(f"From the store {_path(oracle)}, its moves from a live search, {unfinished}", 79)
+    return f"From a live search, {unfinished}"
+
+
+def _path(oracle: Oracle) -> str:
+    with suppress(OSError):  # somebody deleted the current folder
+        path = os.path.relpath(oracle.path)
+        return oracle.path if path.startswith(os.pardir) else path
+    return oracle.path

@@ -18,6 +18,7 @@ STORED = (
 )
 SEARCHED = "The search has followed every way to go on as far as it matters: all scores are exact."
 FOUND = "The outcome is certain, because every reply was searched; a shorter way may exist."
+KNOWN = "The score is exact, although the scores of some moves are not known."
 ESTIMATE = "Nothing is proved: this is an estimate."
 NOTHING = "Nothing is proved: no forced win was found in time."
 
@@ -45,7 +46,7 @@ def _reason(position: BoardPosition, analysis: Analysis) -> str:
     if analysis.exact:
         return SEARCHED
     if analysis.settled:
-        return FOUND
+        return FOUND if analysis.bound else KNOWN
     return NOTHING if analysis.estimate is None else ESTIMATE
 
 

@@ -1,17 +1,22 @@
-"""Meetings: two players play many games against each other, and their results.
+"""Meetings: as many players as a game has sides play many games against each other, and their results.
 
-A game depends only on the seed, its own number and the two players, so any game of a meeting can be played
-again. A player that raises an error, takes too long or names a move that it cannot make forfeits the game.
+A game depends only on the seed, its own number and the players, so any game of a meeting can be played again. A player
+that raises an error, takes too long or names a move that it cannot make forfeits the game; where there are more than
+two sides, the others play on.
+
+A game is worth one point: the winner's, or shared equally by all that draw. Between two players of a game of three or
+four, the one with the larger share came out ahead; equal shares count half for each.
 """
 
 import signal
 import sys
 import threading
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import combinations, cycle, islice, pairwise, permutations
 from math import sqrt
 from time import perf_counter
 from types import FrameType
@@ -26,6 +31,7 @@ from play.records.text import Record
 from play.session import Session
 from solver.errors import StoreError, Ttt4Error
 from solver.games.board_rules import BoardRules
+from solver.games.rules import Outcome, points
 
 _SURE = 1.96
 """How many standard deviations to either side hold 95% of results."""
@@ -49,6 +55,8 @@ class Standing:
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    scored: float = 0.0
+    """The points: 1 for a win, an equal share for a draw."""
     forfeits: list[Forfeit] = field(default_factory=list)
     """They count among the losses."""
     moves: int = 0
@@ -65,8 +73,15 @@ class Standing:
 
     @property
     def points(self) -> float:
-        """The share of points: 1 for a win, a half for a draw."""
-        return (self.wins + self.draws / 2) / self.games if self.games else 0.0
+        """The points of a game on average."""
+        return self.scored / self.games if self.games else 0.0
+
+    def count(self, share: float) -> None:
+        """Count a game that brought this share of its point."""
+        self.wins += share == 1
+        self.losses += share == 0
+        self.draws += 0 < share < 1
+        self.scored += share
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results as JSON has them."""
@@ -89,65 +104,99 @@ class Standing:
 
 @dataclass
 class Meeting:
-    """Two players' games against each other."""
+    """The games of a few players against each other."""
 
-    first: Standing
-    second: Standing
+    players: tuple[Standing, ...]
     lengths: list[int] = field(default_factory=list)
+    ahead: dict[tuple[int, int], float] = field(default_factory=dict)
+    """In how many games one of two players, by number, came out ahead of the other; equal shares count half."""
+
+    @property
+    def first(self) -> Standing:
+        """The first player's results."""
+        return self.players[0]
+
+    @property
+    def second(self) -> Standing:
+        """The second player's results."""
+        return self.players[1]
 
     @property
     def all_forfeited(self) -> bool:
-        """Whether every game was forfeited, so that nothing was measured."""
-        return len(self.first.forfeits) + len(self.second.forfeits) == len(self.lengths) > 0
+        """Whether every game was forfeited by all but one player, so that nothing was measured."""
+        forfeits = Counter(forfeit.game for player in self.players for forfeit in player.forfeits)
+        return all(forfeits[game] >= len(self.players) - 1 for game in range(1, len(self.lengths) + 1))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results as JSON has them."""
         plies = self.lengths
         lengths = {"mean": sum(plies) / len(plies), "min": min(plies), "max": max(plies)} if plies else None
-        return {"players": [self.first.as_dict(), self.second.as_dict()], "plies": lengths}
+        fields = {"players": [player.as_dict() for player in self.players], "plies": lengths}
+        if len(self.players) == 2:
+            return fields
+        numbers = range(len(self.players))
+        table = [[self.ahead.get((one, other)) if one != other else None for other in numbers] for one in numbers]
+        return {**fields, "ahead": table}
+
+    def count(self, shares: Sequence[float], plies: int) -> None:
+        """Count a game that brought the players these shares of its point."""
+        for player, share in zip(self.players, shares, strict=True):
+            player.count(share)
+        for (one, mine), (other, theirs) in permutations(enumerate(shares), 2):
+            better = 0.5 if mine == theirs else float(mine > theirs)
+            self.ahead[one, other] = self.ahead.get((one, other), 0.0) + better
+        self.lengths.append(plies)
 
 
 def meet(
-    roster: Roster, players: tuple[Contestant, Contestant], games: int, *,
+    roster: Roster, players: Sequence[Contestant], games: int, *,
     swap: bool, seed: int | str, seconds: float = SECONDS_A_MOVE, after_game: Callable[[], None] = lambda: None,
 ) -> Meeting:  # fmt: skip
-    """Play so many games between two players, the first as X; with `swap`, as O in every second game."""
-    meeting = Meeting(Standing(called(players[0])), Standing(called(players[1])))
+    """Play so many games between as many players as there are sides, in order; with `swap`, in all orders by turns."""
+    sides = roster.rules.sides
+    if len(players) != len(sides):
+        raise PlayerError(f"{roster.rules.name} has {len(sides)} sides: name as many players, not {len(players)}")
+    meeting = Meeting(tuple(Standing(called(player)) for player in players))
     grader = _grader(roster)
-    if len(roster.rules.sides) != 2:
-        raise PlayerError(f"the arena is for games of two sides, and {roster.rules.name} has {len(roster.rules.sides)}")
-    one, other = roster.rules.sides
-    for number in range(games):
-        sides = (other, one) if swap and number % 2 else (one, other)
-        standings = dict(zip(sides, (meeting.first, meeting.second), strict=True))
-        contestants = dict(zip(sides, players, strict=True))
-        match, forfeit = _played(roster, contestants, standings, f"{seed} {number}", seconds)
-        if forfeit:
-            side, error = forfeit
+    orders = cycle(seatings(sides) if swap else [tuple(sides)])
+    for number, seats in enumerate(islice(orders, games)):
+        standings = dict(zip(seats, meeting.players, strict=True))
+        match, forfeits = _played(
+            roster, dict(zip(seats, players, strict=True)), standings, f"{seed} {number}", seconds
+        )
+        for side, error in forfeits.items():
             _add_forfeit(standings[side], number + 1, error)
-        winner = match.outcome.winner if match.outcome else None
-        for side, standing in standings.items():
-            standing.wins += winner == side
-            standing.losses += winner is not None and winner != side
-            standing.draws += winner is None
+        shares = points(sides, match.outcome or Outcome(None, ""))
+        meeting.count([shares[side] for side in seats], len(match.moves))
         if grader:
             _grade(grader, match, standings)
-        meeting.lengths.append(len(match.moves))
         after_game()
     return meeting
+
+
+def seatings(sides: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield every order of the sides, those that only rotate one another together, the given one first.
+
+    So in any such group, and after all of them, every player has had every side equally often.
+    """
+    first, *rest = sides
+    for others in permutations(rest):
+        order = (first, *others)
+        for turn in range(len(sides)):
+            yield order[-turn:] + order[:-turn]
 
 
 def round_robin(
     roster: Roster, players: Sequence[Contestant], games: int, *,
     seed: int | str, seconds: float = SECONDS_A_MOVE, after_game: Callable[[], None] = lambda: None,
 ) -> list[Meeting]:  # fmt: skip
-    """Let every two players meet, taking turns as X."""
+    """Let every two players meet, or every three or four where there are as many sides, in all orders by turns."""
     return [
         meet(
-            roster, (one, other), games,
-            swap=True, seed=f"{seed} {called(one)} {called(other)}", seconds=seconds, after_game=after_game,
+            roster, group, games,
+            swap=True, seed=" ".join(map(str, (seed, *map(called, group)))), seconds=seconds, after_game=after_game,
         )
-        for one, other in combinations(players, 2)
+        for group in combinations(players, len(roster.rules.sides))
     ]  # fmt: skip
 
 
@@ -167,39 +216,54 @@ class TooSlow(BaseException):
 
 def _played(
     roster: Roster, contestants: dict[str, Contestant], standings: dict[str, Standing], seed: str, seconds: float
-) -> tuple[Match[Any], tuple[str, Ttt4Error] | None]:
-    """Return a played match, and who forfeited it and why, if somebody did."""
+) -> tuple[Match[Any], dict[str, Ttt4Error]]:
+    """Return a played match, and why players forfeited it, by their sides."""
     match: Match[Any] = Match(roster.rules, clock=lambda: None)
     players: dict[str, Player | None] = {}
     roster.forget()
-    session = Session(Record(match), players)
-    side: str | None
-    try:
-        for side, contestant in contestants.items():
+    session, forfeits = Session(Record(match), players), dict[str, Ttt4Error]()
+    for side, contestant in contestants.items():
+        with _forfeiting(roster, session, side, seconds, forfeits):
             players[side] = _able(roster.player(contestant, f"{seed} {side}"))
-        roster.ready()
-        while side := match.to_move:
-            start = perf_counter()
-            with _limited(seconds), redirect_stdout(sys.stderr):  # what a player prints is no result
-                move = session.choose()
-            spent = perf_counter() - start
-            if spent > seconds:
-                raise TooSlow
-            session.play(side, move)
-            standing = standings[side]
-            standing.moves += 1
-            standing.seconds += spent
-            standing.slowest = max(standing.slowest, spent)
+        if match.outcome:
+            return match, forfeits
+    roster.ready()
+    while side := match.to_move or "":
+        with _forfeiting(roster, session, side, seconds, forfeits):
+            _let_move(session, side, standings[side], seconds)
+    return match, forfeits
+
+
+def _let_move(session: Session, side: str, standing: Standing, seconds: float) -> None:
+    """Let a player make its move in time, and count that."""
+    start = perf_counter()
+    with _limited(seconds), redirect_stdout(sys.stderr):  # what a player prints is no result
+        move = session.choose()
+    spent = perf_counter() - start
+    if spent > seconds:
+        raise TooSlow
+    session.play(side, move)
+    standing.moves += 1
+    standing.seconds += spent
+    standing.slowest = max(standing.slowest, spent)
+
+
+@contextmanager
+def _forfeiting(
+    roster: Roster, session: Session, side: str, seconds: float, forfeits: dict[str, Ttt4Error]
+) -> Iterator[None]:
+    """Let a side forfeit if its player fails, or takes too long."""
+    try:
+        yield
+        return
     except TooSlow:
         error: Ttt4Error = PlayerError(f"no move in {seconds:g} s")
     except Ttt4Error as failure:
         if isinstance(failure, StoreError) and failure.path in roster.stores:
             raise  # no player's fault
         error = failure
-    else:
-        return match, None
-    session.forfeit(side or "", error)
-    return match, (side or "", error)
+    forfeits[side] = error
+    session.forfeit(side, error)
 
 
 def _able(player: Player | None) -> Player:

@@ -11,14 +11,13 @@ _PATH_OF_PROGRAM = re.compile(r"^gomocup:([\d.]+s:)?(?:\S*/)?(?:pbrain-)?")
 
 def result_table(meeting: Meeting, sides: Sequence[str], *, swap: bool) -> str:
     """Return the results of one meeting."""
-    standings = (meeting.first, meeting.second)
+    standings = meeting.players
+    every = " and ".join(sides) if len(sides) == 2 else "".join(sides)
     width = max(len(_short(standing.name)) for standing in standings)
     lines = [f"{'player':{width}} side    {'wins':18} {'draws':18} losses"]
-    for standing, side in zip(standings, sides, strict=False):
+    for standing, side in zip(standings, sides, strict=True):
         counts = (_share(count, standing.games) for count in (standing.wins, standing.draws, standing.losses))
-        lines.append(
-            f"{_short(standing.name):{width}} {' and '.join(sides[:2]) if swap else side:7} {' '.join(counts)}".rstrip()
-        )
+        lines.append(f"{_short(standing.name):{width}} {every if swap else side:7} {' '.join(counts)}".rstrip())
     lines += ["", "In percent of the games, with 95% confidence intervals.", ""]
     for standing in standings:
         lines += _about(standing)
@@ -28,26 +27,50 @@ def result_table(meeting: Meeting, sides: Sequence[str], *, swap: bool) -> str:
 
 
 def cross_table(names: Sequence[str], meetings: Sequence[Meeting]) -> str:
-    """Return every player's share of the points against every other and in all, the strongest first."""
-    points: dict[tuple[str, str], float] = {}
-    for met in meetings:
-        points[met.first.name, met.second.name] = met.first.points
-        points[met.second.name, met.first.name] = met.second.points
-    total = {one: sum(points.get((one, other), 0) for other in names) / (len(names) - 1) for one in names}
+    """Return every player's share of the points in all, the strongest first, and how it fared against every other.
+
+    Against one other that is the share of the games between them in which it came out ahead, equal shares counting
+    half: in games of two, the share of the points.
+    """
+    met = {one: [standing for each in meetings for standing in each.players if standing.name == one] for one in names}
+    total = {one: sum(each.scored for each in met[one]) / max(sum(each.games for each in met[one]), 1) for one in names}
+    against = {pair: ahead / games for pair, (ahead, games) in _pairs(meetings).items()}
     ranked = sorted(names, key=lambda name: -total[name])
     width = max(len(_short(name)) for name in names) + 2
     lines = [f"{'':4}{'':{width}}  all" + "".join(f"{number:5}" for number in range(1, len(names) + 1))]
     for number, one in enumerate(ranked, 1):
-        against = "".join(f"{100 * points[one, other]:5.0f}" if one != other else "    -" for other in ranked)
-        lines.append(f"{number:3} {_short(one):{width}}{100 * total[one]:5.1f}{against}")
-    lines += ["", "Points in percent: 1 for a win, a half for a draw."]
+        cells = "".join(f"{100 * against[one, other]:5.0f}" if one != other else "    -" for other in ranked)
+        lines.append(f"{number:3} {_short(one):{width}}{100 * total[one]:5.1f}{cells}")
+    lines += ["", *_explained(len(meetings[0].players))]
     forfeits = [
         f"{one.name}: game {forfeit.game}: {forfeit.reason}"
-        for met in meetings
-        for one in (met.first, met.second)
+        for each in meetings
+        for one in each.players
         for forfeit in one.forfeits
     ]
     return "\n".join(_short(line, 79) for line in lines + forfeits[:10])
+
+
+def _pairs(meetings: Sequence[Meeting]) -> dict[tuple[str, str], tuple[float, int]]:
+    """Return by the names of two players in how many games the first came out ahead, and how many they played."""
+    found: dict[tuple[str, str], tuple[float, int]] = {}
+    for met in meetings:
+        for (one, other), ahead in met.ahead.items():
+            pair = met.players[one].name, met.players[other].name
+            before, games = found.get(pair, (0.0, 0))
+            found[pair] = before + ahead, games + len(met.lengths)
+    return found
+
+
+def _explained(sides: int) -> list[str]:
+    """Return what the numbers of a cross table mean."""
+    if sides == 2:
+        return ["Points in percent: 1 for a win, a half for a draw."]
+    return [
+        f"all: points in percent: 1 for a win, an equal share for a draw; {100 / sides:.0f} is average.",
+        "1, 2, ...: in how many percent of their games it came out ahead of the other;",
+        "games that ended alike for both count half.",
+    ]
 
 
 def _short(text: str, most: int = 12) -> str:
@@ -76,7 +99,7 @@ def tracebacks(meetings: Sequence[Meeting]) -> str:
     return "\n".join(
         f"{printable(one.name)}, game {forfeit.game}:\n{forfeit.traceback}"
         for met in meetings
-        for one in (met.first, met.second)
+        for one in met.players
         for forfeit in one.forfeits
         if forfeit.traceback
     )

@@ -5,12 +5,13 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import comb
 from typing import Any
 
 import click
 
 from oracle.cli.options import live_option, seconds_given, time_option
-from play.cli.options import game_option
+from play.cli.options import SIDE_OPTIONS, further_sides, game_option, player_options
 from play.players.player import SECONDS_A_MOVE, read_player
 from play.players.roster import Roster
 from play.terminal.talk import say
@@ -23,8 +24,9 @@ from solver.games.rules import Rules
 @game_option
 @click.option("--x", metavar="PLAYER", help="Who plays X, or the first side.")
 @click.option("--o", metavar="PLAYER", help="Who plays O, or the second side.")
+@further_sides
 @click.option("--all", "everybody", metavar="PLAYERS", help="Three or more, joined by commas: all play all.")
-@click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="Games between two players.")
+@click.option("--games", type=click.IntRange(1), help="Games of a meeting.  [default: 100, for three sides 102]")
 @click.option("--swap", is_flag=True, help="Change sides after every game.")
 @click.option("--limit", type=click.FloatRange(0, 86_400, min_open=True), default=SECONDS_A_MOVE,
               callback=seconds_given, show_default=True, metavar="SECONDS",
@@ -37,8 +39,9 @@ from solver.games.rules import Rules
 @time_option
 @command_errors
 def arena(
-    rules: Rules[Any], x: str | None, o: str | None, everybody: str | None, games: int, swap: bool, limit: float,
-    as_json: bool, traceback: bool, seed: str, store: str | None, live: bool, seconds: float,
+    rules: Rules[Any], x: str | None, o: str | None, z: str | None, t: str | None, everybody: str | None,
+    games: int | None, swap: bool, limit: float, as_json: bool, traceback: bool, seed: str, store: str | None,
+    live: bool, seconds: float,
 ) -> None:  # fmt: skip
     """Play many games between players and report the results.
 
@@ -50,15 +53,22 @@ def arena(
     from play.arena import meet, round_robin
     from play.arena.tables import cross_table, result_table, tracebacks
 
-    names = _split(everybody) if everybody else [x or "", o or ""]
-    if bool(everybody) == bool(x or o) or not all(names) or len(names) < 2:
-        raise click.UsageError("name two players with --x and --o, or several with --all A,B,C")
+    sides = len(rules.sides)
+    seated = player_options(rules, x, o, z, t)
+    names = _split(everybody) if everybody else [name or "" for name in seated]
+    if bool(everybody) == any(seated) or not all(names) or len(names) < sides:
+        count, options = ("two", "--x and --o") if sides == 2 else (f"{sides}", f"{', '.join(SIDE_OPTIONS[:sides])}")
+        raise click.UsageError(f"name {count} players with {options}, or several with --all A,B,C")
     if len(set(names)) < len(names) and everybody:
         raise click.UsageError("--all names a player twice")
     for name in names:
         if read_player(name).kind == "human":
             raise click.UsageError("a human can play only at the terminal: name another player")
-    meetings = len(names) * (len(names) - 1) // 2
+    if games is None:
+        games = -(-100 // sides) * sides
+    elif sides > 2 and (swap or everybody) and games % sides:
+        raise click.UsageError(f"--games {games} is no multiple of {sides}, so not all would play each side as often")
+    meetings = comb(len(names), sides)
     with Roster(rules, store, live=live, seconds=seconds) as roster, _progress(games * meetings) as tick:
         for name in names:
             roster.player(name, seed)  # so that a wrong name is refused before the first game
@@ -68,9 +78,7 @@ def arena(
         if everybody:
             met = round_robin(roster, names, games, seed=seed, seconds=limit, after_game=tick)
         else:
-            met = [
-                meet(roster, (names[0], names[1]), games, swap=swap, seed=seed, seconds=limit, after_game=tick)
-            ]  # fmt: skip
+            met = [meet(roster, names, games, swap=swap, seed=seed, seconds=limit, after_game=tick)]
     if as_json:
         click.echo(json.dumps({"game": rules.name, "seed": seed, "meetings": [each.as_dict() for each in met]}))
     else:

@@ -1,6 +1,7 @@
 """`ttt4-play`: begin a game at the prompt, or run a subcommand."""
 
 import time
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -8,18 +9,18 @@ import click
 from click.core import ParameterSource
 
 from oracle.cli.options import live_option, time_option
-from play.cli.options import game_option, seed_option
+from play.cli.options import further_sides, game_option, player_options, seed_option
 from play.cli.starting import opening_of, plain_option, play_record, takes_screen
 from play.match import Match
 from play.opening import LEVEL, Opening
-from play.players.player import BEST_LEVEL, LEVELLED, WIDE_LEVEL, is_large
+from play.players.player import BEST_LEVEL, LEVELLED, best_level, is_large, is_multiplayer
 from play.records.kept import new_files
 from play.records.text import Record, with_first
 from solver import __version__
 from solver.cli.console import command_errors, plain_where_asked, store_option
 from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import CellRules
 from solver.games.rules import Rules, set_up
-from solver.games.wide import WideRules
 
 _MODULES = {
     "serve": "serve", "resume": "recorded", "review": "recorded", "replay": "recorded", "games": "recorded",
@@ -48,6 +49,7 @@ class Subcommands(click.Group):
 @game_option
 @click.option("--x", default="human", show_default=True, metavar="PLAYER", help="Who plays X, or the first side.")
 @click.option("--o", metavar="PLAYER", help="Who plays O, or the second side.  [default: oracle]")
+@further_sides
 @click.option("--level", type=click.IntRange(0, BEST_LEVEL), help="The opponent's level, 0 (random) to 10 (best).")
 @click.option("--first", metavar="X|O", help="Who begins.  [default: X]")
 @click.option("--board", help="The board to start from, such as X.../.O../..../.... .")
@@ -59,8 +61,8 @@ class Subcommands(click.Group):
 @click.version_option(__version__, prog_name="ttt4-play")
 @click.pass_context
 def main(
-    context: click.Context, rules: Rules[Any], x: str, o: str | None, level: int | None, first: str | None,
-    board: str | None, seed: str | None, plain: bool, store: str | None, live: bool, seconds: float,
+    context: click.Context, rules: Rules[Any], x: str, o: str | None, z: str | None, t: str | None, level: int | None,
+    first: str | None, board: str | None, seed: str | None, plain: bool, store: str | None, live: bool, seconds: float,
 ) -> None:  # fmt: skip
     """Play 4x4 tic-tac-toe, or another game, in the terminal: by default you are X and the oracle is O.
 
@@ -77,20 +79,23 @@ def main(
         _refuse_options_before(context)
     else:
         opening = opening_of(store, live, seconds, seed)
-        _begin(rules, x, o, level, first, board, opening, takes_screen(rules, plain), not _chosen(context))
+        names = player_options(rules, x, o, z, t)
+        _begin(rules, names, level, first, board, opening, takes_screen(rules, plain), not _chosen(context))
 
 
 @command_errors  # and not main, which ends before a subcommand begins its work
 def _begin(
-    rules: Rules[Any], x: str, o: str | None, level: int | None, first: str | None, board: str | None,
+    rules: Rules[Any], given: Sequence[str | None], level: int | None, first: str | None, board: str | None,
     opening: Opening, screen: bool, menu: bool,
 ) -> None:  # fmt: skip
-    opponent = rules.game.opponent if isinstance(rules, BoardRules | WideRules) else "random"
-    names = dict(zip(rules.sides, (x, o or opponent), strict=False))
-    if isinstance(rules, WideRules) and level is None and o is None:
-        level = WIDE_LEVEL  # there is none above it
-    if level is None and o is None and screen and x.strip() == "human":
+    opponent = rules.opponent if isinstance(rules, CellRules) else "random"
+    names = {side: name or opponent for side, name in zip(rules.sides, given, strict=False)}
+    if level is None and given[1] is None and opponent in LEVELLED and best_level(rules) < BEST_LEVEL:
+        level = best_level(rules)
+    if level is None and given[1] is None and screen and given[0] == "human" and opponent in LEVELLED:
         level = LEVEL  # the prompt's opponent is the best; what is one key away need not be met at first
+    if level is not None and is_multiplayer(rules):
+        raise click.UsageError(f"--level has no effect: no player of {rules.name} has levels")
     if level is not None:
         by_search = is_large(rules) or (isinstance(rules, BoardRules) and rules.captures)
         levels = LEVELLED if by_search else ("oracle",)
@@ -109,7 +114,7 @@ def _chosen(context: click.Context) -> bool:
     """Tell whether options say what to play."""
     return any(
         context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        for name in ("rules", "x", "o", "level", "first", "board")
+        for name in ("rules", "x", "o", "z", "t", "level", "first", "board")
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from oracle.cli.options import live_option, time_option
-from play.cli.options import own_game_option, seed_option
+from play.cli.options import SIDE_OPTIONS, further_sides, own_game_option, player_options, seed_option
 from play.cli.starting import has_screen, opening_of, plain_option, play_record, takes_screen
 from play.match import Match
 from play.picture import picture
@@ -29,6 +29,7 @@ from solver.text import printable, shown
 @own_game_option
 @click.option("--x", metavar="PLAYER", help="Who plays X on, or the first side; needed for MODULE:NAME.")
 @click.option("--o", metavar="PLAYER", help="Who plays O on, or the second side; needed for MODULE:NAME.")
+@further_sides
 @seed_option
 @plain_option
 @store_option
@@ -36,8 +37,8 @@ from solver.text import printable, shown
 @time_option
 @command_errors
 def resume(
-    file: str | None, rules: Rules[Any] | None, x: str | None, o: str | None, seed: str | None, store: str | None,
-    plain: bool, live: bool, seconds: float,
+    file: str | None, rules: Rules[Any] | None, x: str | None, o: str | None, z: str | None, t: str | None,
+    seed: str | None, store: str | None, plain: bool, live: bool, seconds: float,
 ) -> None:  # fmt: skip
     """Continue the game in FILE, or the last one that did not end.
 
@@ -45,7 +46,8 @@ def resume(
     """
     path = file or _last(rules, to_resume=True)
     record = load_record(path, rules)
-    for side, option, named in zip(record.match.rules.sides, ("--x", "--o"), (x, o), strict=False):
+    given = player_options(record.match.rules, x, o, z, t)
+    for side, option, named in zip(record.match.rules.sides, SIDE_OPTIONS, given, strict=False):
         name = record.tags.setdefault(side, "human")
         if named:
             record.tags[side] = named

@@ -15,15 +15,15 @@ from solver.child import child_command
 from solver.cli.console import CUT_OFF
 from solver.folders import find_store, is_named, store_path
 from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import CellRules
 from solver.games.rules import Rules
-from solver.games.wide import WideRules
 
 plain_option = click.option("--plain", is_flag=True, help="A prompt, line by line, instead of the full screen.")
 
 
 def takes_screen(rules: Rules[Any], plain: bool) -> bool:
     """Tell whether a match is played on a full screen: it has a board, and there is a screen."""
-    return isinstance(rules, BoardRules | WideRules) and has_screen(plain)
+    return isinstance(rules, CellRules) and has_screen(plain)
 
 
 def has_screen(plain: bool) -> bool:

@@ -4,20 +4,19 @@ import {api, go, h, marksOf, part, refill, remembered} from "./app.js";
 
 /** Show who has asked to take a move back, and let the others answer. */
 export function offer(view) {
-  const {undo_asked_by: asked} = view.match, [answering] = view.own.filter((side) => side !== asked);
+  const {undo_asked_by: asked, undo_waits_for: waits} = view.match, [answering] = view.own.filter((side) => waits.includes(side));
   const answer = (text, agree) => h("button", {type: "button", onclick: () => view.send("undo", {agree}, answering)}, text);
   refill(view.offer, !asked ? [] : answering
     ? [h("p", {role: "alert"}, `${asked} asks to take a move back.`), answer("Agree", true), answer("Decline", false)]
     : h("p", {}, `${asked} asked to take a move back.`));
 }
 
-/** Take one's last move back, or ask for it; who plays both sides agrees at once. */
+/** Take one's last move back, or ask for it; who plays all sides agrees at once. */
 export async function undo(view) {
-  const {own, match} = view, others = match.sides.filter((side) => !view.machine(side));
-  const side = own.length > 1 ? view.made.at(-1).side : own[0];
+  const {own, made, match} = view, side = made.findLast((move) => own.includes(move.side))?.side ?? own[0];
   await view.send("undo", {}, side);
-  if (own.length === others.length && others.length > 1 && view.match.undo_asked_by) {
-    await view.send("undo", {agree: true}, others.find((each) => each !== side));
+  for (const each of match.sides) {
+    if (view.match.undo_asked_by && view.match.undo_waits_for.includes(each) && own.includes(each)) await view.send("undo", {agree: true}, each);
   }
 }
 

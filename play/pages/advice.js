@@ -9,12 +9,12 @@ const TOLD = new Set(["best", MISTAKE]);
 
 /** Return good moves as notes on the board, and in words. */
 export async function hint(match, game, signal) {
-  const {best, moves, estimate, score} = await api(`/api/position?${new URLSearchParams({game: match.game, board: match.state})}`, {signal});
+  const {best, moves, estimate, outcome, score} = await api(`/api/position?${new URLSearchParams({game: match.game, board: match.state})}`, {signal});
   if (estimate != null || (score < 0 && !best.length)) return roughHint(moves, game);
   const good = best.length ? best : [moves[0].move];
   return {
     notes: new Map(good.map((name) => [game.names.indexOf(name), {text: "\u2605", words: "a good move", kind: "hint"}])),
-    words: !best.length && game.kind.look ? `Hint: ${good} looks promising, but who wins could not be settled in time.`
+    words: !best.length && game.kind.look ? `Hint: ${good} looks promising${outcome ? "" : ", but who wins could not be settled in time"}.`
       : good.length === moves.length ? "Hint: all moves are equally good." : `Hint: ${good.slice(0, 6).join(", ")}.`,
   };
 }

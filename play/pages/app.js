@@ -137,7 +137,7 @@ export function layout(main, title, left, right) {
 }
 
 /** Return a choice of a game: one that is listed, or any board by its numbers. */
-export function gameChoice(chosen, onchoice) {
+export function gameChoice(chosen, onchoice, several) {
   const other = h("input", {type: "text", "aria-label": "Another board", placeholder: "rows,columns,k", size: "12", hidden: true,
     onchange: () => other.value.trim() && onchoice(other.value.trim())});
   const select = h("select", {onchange: () => {
@@ -146,7 +146,8 @@ export function gameChoice(chosen, onchoice) {
     else other.focus();
   }}, h("option", {value: chosen}, described({name: chosen})), h("option", {value: ""}, "Another board \u2026"));
   const list = () => gamesListed().then((games) => {
-    const all = games.some(({name}) => name === chosen) ? games : [{name: chosen}, ...games];
+    const all = games.filter(({sides}) => several || !sides);
+    if (!all.some(({name}) => name === chosen)) all.unshift({name: chosen});
     const now = select.value;
     select.replaceChildren(...all.map((game) => h("option", {value: game.name}, described(game))),
       h("option", {value: ""}, "Another board \u2026"));
@@ -165,9 +166,9 @@ export const gamesListed = () => listed ??= api("/api/games").catch((error) => {
 /** Return what to call a game. */
 export function described({name, about, cells}) {
   if (DUEL.test(name)) return `Infinity Grid Duel, ${(name.match(/\d+/g) ?? [6, 6]).join("\u00a0\u00d7\u00a0")}`;
-  const [, rows, columns, k, misere] = name.match(/^(\d+),(\d+),(\d+)(,mis.re)?$/) ?? [];
+  const [, rows, columns, k, misere] = name.match(/(\d+),(\d+),(\d+)(,mis.re)?$/) ?? [];
   if (!rows) return about ? `${name}: ${cells} cells` : name;
-  return `${rows} \u00d7 ${columns}, ${k} in a row${misere ? " loses" : ""}`;
+  return `${rows} \u00d7 ${columns}, ${k} in a row${misere ? " loses" : ""}${name[1] === "p" ? `, ${name[0]} players` : ""}`;
 }
 
 let fresh = "";
@@ -199,7 +200,8 @@ export async function findGame(name, {lines = false} = {}) {
     const fields = await api(`/api/games/${encodeURIComponent(name)}`);
     game = fields.cells == null ? {name: fields.name, rows: 0} : {...fields, names: fields.cell_names};
   }
-  game.kind = DUEL.test(game.name) ? await part("duel") : game.names || !game.rows ? LINES : await part("wide");
+  game.kind = DUEL.test(game.name) ? await part("duel") : game.sides?.[2] ? await part("several")
+    : game.names || !game.rows ? LINES : await part("wide");
   known.set(name, game);
   return game;
 }
@@ -235,9 +237,9 @@ export function boardText(game, marks) {
 export const emptyBoard = (game) => boardText(game, ".".repeat(game.cells));
 
 /** Return a board after a move, with the mark of the side to move. */
-export function after(game, board, move) {
+export function after(game, board, move, side) {
   const marks = [...marksOf(board)], cell = game.names.indexOf(move);
-  const side = Object.keys(game.kind.marks)[marks.filter((mark) => mark !== ".").length % 2];
+  side ??= Object.keys(game.kind.marks)[marks.filter((mark) => mark !== ".").length % 2];
   for (const each of game.kind.turned?.(game, marks, cell, side) ?? []) marks[each] = side;
   marks[cell] = side;
   return boardText(game, marks);

@@ -65,11 +65,11 @@ export function verdict({outcome, score: by}) {
 
 /** Return a position's verdict as a sentence. */
 export function sentence(analysis) {
-  const by = margin(analysis), winner = by > 0 ? "R" : "G", {over, outcome, exact} = analysis;
+  const by = margin(analysis), winner = by > 0 ? "R" : "G", {over, outcome, bound} = analysis;
   const now = over ? "" : `${analysis.to_move} to move: `;
   if (!over && !outcome) return `${now}who wins could not be settled in time.`;
   if (!by) return over ? "The game is a draw." : `${now}a draw with best play.`;
-  return over ? `${winner} has won by ${Math.abs(by)}.` : `${now}${winner} wins by ${exact ? "" : "at least "}${Math.abs(by)}.`;
+  return over ? `${winner} has won by ${Math.abs(by)}.` : `${now}${winner} wins by ${bound ? "at least " : ""}${Math.abs(by)}.`;
 }
 
 export const legend = [["win", "+n", " wins by n tiles, "], ["draw", "=", " draws, "], ["loss", "\u2212n", " loses by n tiles."]];

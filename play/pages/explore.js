@@ -193,7 +193,8 @@ class Explorer {
     if (large) refill(this.facts, ...large.facts(this.analysis, (moves) => this.play(moves), (stop) => { this.stop = stop; this.#drawBoard(); }));
     refill(this.main, h("h2", {}, large ? large.title(this.analysis) : "Main line"), h("p", {}, line.length ? line.map((move, ply) => [
       h("button", {type: "button", class: "link", onclick: () => this.play(line.slice(0, ply + 1))}, move), " "]) : "\u2013",
-      line.length && !this.analysis.mainline_complete ? "\u2026" : ""));
+      line.length && !this.analysis.mainline_complete ? "\u2026" : ""),
+    !large && this.analysis?.proof && h("p", {class: "small"}, this.analysis.proof.text));
   }
 
   #drawSteps() {
@@ -211,7 +212,7 @@ class Explorer {
 
   /** Draw who wins in each position of the path, as far as that is known. */
   #drawGraph() {
-    const known = this.path.map((board) => answers.get(`${this.game.name} ${board}`) ?? (this.large && estimated.get(`${this.game.name} ${board}`)));
+    const known = this.path.map((board) => answers.get(`${this.game.name} ${board}`) ?? estimated.get(`${this.game.name} ${board}`));
     const drawn = this.known = known.filter((each) => each && !each.error).length < 2 ? null : known;
     if (!drawn) return this.graph.replaceChildren();
     part("graph").then(({graph}) => drawn === this.known && this.graph.replaceChildren(...graph(this.game, drawn, this.at)), () => {});
@@ -261,9 +262,9 @@ function verdict(move) {
 function sentence(analysis) {
   if (analysis.over) return analysis.winner ? `${analysis.winner} has won.` : "The game is a draw.";
   if (analysis.plies == null) {
-    return `${analysis.to_move} to move: ${analysis.exact ? "a draw with best play." : "no forced win was found in time."}`;
+    return `${analysis.to_move} to move: ${analysis.outcome ? "a draw with best play." : "no forced win was found in time."}`;
   }
   const winner = (analysis.score > 0) === (analysis.to_move === "X") ? "X" : "O";
-  const most = analysis.exact || analysis.plies === 1 ? "" : "at most ";
+  const most = analysis.bound ? "at most " : "";
   return `${analysis.to_move} to move: ${winner} wins in ${most}${analysis.plies} ${analysis.plies === 1 ? "ply" : "plies"}.`;
 }

@@ -1,4 +1,4 @@
-// Large boards, which nobody can settle: estimates that look like estimates, threats, and proofs with their pairs.
+// Large boards, too large to settle: estimates that look like estimates, threats, and proofs with their pairs.
 
 import {h} from "./app.js";
 

@@ -21,20 +21,14 @@ export async function show(main, {parts: [id], signal}) {
 
 /** Return the moves that stand after events. */
 function played(events) {
-  let moves = [], undone = [], givenUp = false;
-  for (const event of events) {
-    if (event.event === "moved") { moves.push(event); undone = []; }
-    else if (event.event === "made again") moves.push(undone.pop());
-    else if (event.event === "took back") givenUp ? (givenUp = false) : undone.push(moves.pop());
-    else if (event.event === "started over") { moves = []; undone = []; givenUp = false; }
-    else givenUp = true;
-  }
-  return moves;
+  const made = [];
+  for (const event of events) event.event === "took back" ? made.pop() : made.push(event);
+  return made.filter(({move}) => move);
 }
 
 class MatchView {
   constructor(main, match, game, mine, signal) {
-    Object.assign(this, {match, game, mine, signal, path: `/api/matches/${match.id}`, hint: null, viewed: null, review: null});
+    Object.assign(this, {match, game, mine, signal, path: `/api/matches/${match.id}`, graded: game.names && !game.sides?.[2], hint: null, viewed: null, review: null});
     this.status = statusLine();
     this.lines = linesOnDemand(game.name, () => this.draw());
     this.board = game.kind.boardOf?.(this) ?? (game.rows
@@ -83,10 +77,10 @@ class MatchView {
     const same = match.version === this.match.version;
     if (match.version < this.match.version || (same && match.notices < this.match.notices)) return;
     this.match = match;
-    same ? this.draw() : this.#changed(); // a hint or an earlier position stays
+    same ? this.draw() : this.#changed(); // a hint stays
   }
 
-  /** Take a step, or the whole match if a step before it is missing. */
+  /** Take a step, or the whole match if one is missing. */
   async step(step) {
     if (step.version <= this.match.version) return;
     if (step.version > this.match.version + 1) return this.refresh();
@@ -112,7 +106,7 @@ class MatchView {
     if (this.game.kind.draw) this.game.kind.draw(this, moves.slice(0, at));
     else if (this.board) {
       let board = match.board ?? emptyBoard(this.game), before;
-      for (const {move} of moves.slice(0, at)) [before, board] = [board, after(this.game, board, move)];
+      for (const {move, side} of moves.slice(0, at)) board = after(this.game, before = board, move, side);
       const now = this.viewed === null, open = now && this.myTurn && !match.outcome;
       if (!now) state = board;
       this.board.show({
@@ -146,7 +140,7 @@ class MatchView {
     if (this.hint) return;
     const told = moves.map(({side, move}, ply) => `${side} played ${move}${captured[ply] ? ` and captured ${captured[ply]}` : ""}. `);
     const replied = captured.at(-2) && this.machine(moves.at(-1).side); // who plays a machine hears of both captures
-    const before = told.slice(replied ? -2 : -1).join("");
+    const before = this.game.kind.news?.(match) || told.slice(replied ? -2 : -1).join("");
     if (this.myTurn) return this.status.say(`${before}${this.own.length > 1 ? `${match.to_move} to move.` : `Your turn: you are ${match.to_move}.`}`);
     if (this.machine(match.to_move)) {
       if (captured.at(-1)) this.status.say(before);
@@ -163,7 +157,7 @@ class MatchView {
   }
 
   #drawOffer() {
-    const key = `${this.match.undo_asked_by} ${this.match.version}`;
+    const key = `${this.match.notices} ${this.match.version}`;
     if (this.offerDrawn === key) return;
     this.offerDrawn = key;
     this.match.undo_asked_by ? this.act("offer") : refill(this.offer);
@@ -171,7 +165,7 @@ class MatchView {
 
   #drawButtons(moves) {
     const {match} = this, over = Boolean(match.outcome);
-    const side = this.myTurn ? match.to_move : this.own[0];
+    const side = this.myTurn ? match.to_move : this.own.find((each) => !this.game.kind.gone?.(match, each));
     const button = (text, onclick, disabled = false) => h("button", {type: "button", onclick, disabled}, text);
     const key = [this.own, over, side, moves.length > 0, this.myTurn, match.rematch, this.viewed].join();
     if (this.buttonsDrawn === key) return;
@@ -182,8 +176,8 @@ class MatchView {
         match.rematch ? "Join the rematch" : "Rematch"),
       !this.own.length && match.rematch && button("Watch the rematch", () => go(`/match/${match.rematch}`)),
       this.own.length && !over && button("Undo", () => this.act("undo"), !moves.length),
-      this.own.length && !over && this.game.names && button("Hint", () => this.act("hint"), !this.myTurn || this.viewed !== null),
-      this.own.length && !over && button("Resign", () => this.send("resign", {}, side)),
+      this.own.length && !over && this.graded && button("Hint", () => this.act("hint"), !this.myTurn || this.viewed !== null),
+      side && !over && button("Resign", () => this.send("resign", {}, side)),
       this.own.length && moves.length && match.sides.every((each) => this.machine(each) || this.mine.tokens[each])
         && button("Restart", () => this.act("restart")),
       button("New game", () => go("/play")));
@@ -206,7 +200,7 @@ class MatchView {
   }
 
   #drawEnd(moves) {
-    if (!this.match.outcome || !this.game.names) return this.after.replaceChildren();
+    if (!this.match.outcome || !this.graded) return this.after.replaceChildren();
     if (this.review) return;
     this.review = {moves: []};
     part("advice").then(({review}) => review(this, moves)).catch((error) => this.signal.aborted

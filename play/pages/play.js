@@ -27,7 +27,7 @@ export async function show(main, {signal}) {
   const form = h("form", {class: "setup", onsubmit: (event) => { event.preventDefault(); startGame(); }},
     who, which, h("div", {class: "buttons"}, start));
   let board, offered, level, slider, side;
-  let choice = gameChoice(chosen.game, (game) => set({game}));
+  let choice = gameChoice(chosen.game, (game) => set({game}), true);
   which.append(choice);
   await draw(); // first, so that all is there when the page is
   signal.throwIfAborted();
@@ -37,18 +37,20 @@ export async function show(main, {signal}) {
   function offer(now) {
     if (now === offered) return;
     offered = now;
-    const {machines, names} = offered, opponents = {here: "A friend on this screen", away: "A friend elsewhere"};
+    const {machines, names, here = "A friend on this screen", away = "A friend elsewhere"} = offered, opponents = {here, away};
     const labels = Object.fromEntries(Object.entries(machines).map(([name, {label}]) => [name, label]));
-    if (!(chosen.opponent in {...machines, ...opponents})) chosen.opponent = "oracle";
-    if (!machines.oracle.levels[chosen.level]) chosen.level = 1;
-    const {levels} = machines.oracle;
+    if (!(chosen.opponent in {...machines, ...opponents})) [chosen.opponent] = Object.keys(machines);
+    const levels = machines.oracle?.levels ?? [];
+    if (levels.length && !levels[chosen.level]) chosen.level = 1;
     level = h("span");
     slider = h("label", {class: "field"}, h("span", {}, "Level ", level), h("input", {
       type: "range", min: levels.findIndex(Boolean), max: levels.length - 1, value: chosen.level, oninput: (event) => set({level: Number(event.target.value)}),
     }));
     side = Object.keys(names);
+    const seats = Object.fromEntries(side.map((each, number) => ["XO"[number] ?? each, names[each]]));
+    if (!(chosen.side in seats)) chosen.side = "X";
     who.replaceChildren(radios("Opponent", "opponent", {...labels, ...opponents}, chosen.opponent, set), slider,
-      radios("You are", "side", {X: names[side[0]], O: names[side[1]]}, chosen.side, set),
+      radios("You are", "side", seats, chosen.side, set),
       offered.rules ? h("p", {class: "small"}, offered.rules) : "");
   }
 
@@ -61,7 +63,7 @@ export async function show(main, {signal}) {
 
   function tell() {
     const {machines, begins} = offered;
-    level.textContent = machines.oracle.levels[chosen.level];
+    level.textContent = machines.oracle?.levels[chosen.level];
     slider.hidden = chosen.opponent !== "oracle";
     form.elements.side.forEach((input) => { input.disabled = chosen.opponent === "here"; });
     const mine = chosen.opponent === "here" || (chosen.opponent in machines && chosen.side === "X");
@@ -75,7 +77,7 @@ export async function show(main, {signal}) {
     const {game: name} = chosen;
     try {
       const game = await findGame(name);
-      const now = game.kind.setup ? await part(game.kind.setup) : game.cells > SETTLED && !game.store ? LARGE : LINES;
+      const now = game.kind.setup ? await part(game.kind.setup) : game.kind.offered ? game.kind.offered(game.sides) : game.cells > SETTLED && !game.store ? LARGE : LINES;
       if (name !== chosen.game) return;
       offer(now);
       if (!game.kind.setup) gamesListed().then((games) => { // learners come when they are known
@@ -90,7 +92,7 @@ export async function show(main, {signal}) {
       board = game.kind.Part ? new game.kind.Part(game, {onpick: startGame})
         : game.rows ? new Board(game, {onpick: (cell) => startGame(game.names[cell])}) : null;
       left.replaceChildren(board ? board.element : h("p", {}, `${game.name} has no picture: start the game.`));
-      if (sized) choice.replaceWith(choice = gameChoice(name, (other) => set({game: other})));
+      if (sized) choice.replaceWith(choice = gameChoice(name, (other) => set({game: other}), true));
       else {
         which.children[1]?.remove();
         if (now.sizes) which.append(now.sizes(game, (other) => set({game: other}, true)));
@@ -109,8 +111,9 @@ export async function show(main, {signal}) {
     start.disabled = true;
     status.sayIfSlow("Setting up the board \u2026");
     try {
-      const [mine, other] = chosen.side === "X" ? side : [side[1], side[0]], machine = offered.machines[chosen.opponent];
-      const players = machine ? {[other]: machine.levels ? `${machine.player}:${chosen.level}` : chosen.opponent} : {};
+      const mine = side[Math.max("XO".indexOf(chosen.side), side.indexOf(chosen.side))], machine = offered.machines[chosen.opponent];
+      const player = machine?.levels ? `${machine.player}:${chosen.level}` : chosen.opponent;
+      const players = machine ? Object.fromEntries(side.filter((each) => each !== mine).map((each) => [each, player])) : {};
       const {id, tokens} = await begin({game: chosen.game, players}, chosen.opponent === "away" ? [mine] : null, signal);
       if (move) await api(`/api/matches/${id}/moves`, {body: {version: 0, id: newId(), move}, token: tokens[side[0]], signal});
       go(`/match/${id}`, {state: {focus: move}});

@@ -34,9 +34,12 @@ class Strength(NamedTuple):
 LEVELS = (
     Strength(1.0, 1, 1), Strength(0.55, 1, 1_000), Strength(0.4, 1, 1_000), Strength(0.3, 2, 5_000),
     Strength(0.22, 2, 5_000), Strength(0.16, 3, 20_000), Strength(0.12, 4, 20_000), Strength(0.08, 6, 50_000),
-    Strength(0.05, 8, 200_000), Strength(0.03, 10, 1_000_000), Strength(0.0, 144, 10_000_000),
+    Strength(0.05, 8, 200_000), Strength(0.03, 10, 1_000_000), Strength(0.0, 144, 12_000_000),
 )  # fmt: skip
 """The levels of `search`, from 0 to 10."""
+
+_GUESSED = 8
+"""Of its nodes, one in so many is for a guess where the search does not end."""
 
 _TEMPTED = 0.7
 """How likely the best level takes a reply to be one that `priority` would give, and so most people."""
@@ -134,15 +137,16 @@ class SearchPlayer:
             if cells := self._book.traps.best(state.position, _BOOK_REPLIES):
                 return rng.choice(cells)
             if (score := self._book.scores.of(state.position)) is not None:
-                kept = self._live.keep(x, o, score, nodes // 2, seed)
+                kept = self._live.keep(x, o, score, nodes - nodes // _GUESSED, seed)
                 if kept is not None:
                     return kept
-                nodes -= nodes // 2
-        if self._best:
-            if cells := self._solved(state.position, nodes, seed):
-                return rng.choice(cells)
-            depth, nodes = self._live.game.cells, nodes * 3 // 4
-        return self._live.think(x, o, depth, nodes, seed)
+                return self._live.think(x, o, depth, nodes // _GUESSED, seed)
+        if not self._best:
+            return self._live.think(x, o, depth, nodes, seed)
+        end = self._live.nodes + nodes
+        cell = self._live.think(x, o, self._live.game.cells, nodes, seed)
+        cells = self._solved(state.position, end - self._live.nodes, seed)
+        return rng.choice(cells) if cells else cell
 
     def _solved(self, position: BoardPosition, nodes: int, seed: int) -> list[int]:
         """Return the best moves that promise most, as far as there is time to tell; none if they are not found."""

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from oracle.answers import Move
 from oracle.oracle import Oracle
 from solver.errors import NotSettled
+from solver.games.board import cells_of
+from solver.games.cell_rules import SetRules
 from solver.games.line_rules import LineState
-from solver.games.lines import Game
+from solver.games.lines import lines_only
 from solver.games.rules import Rules
 from solver.games.score import MARGIN
 
@@ -43,12 +45,16 @@ class RandomPlayer:
 
 
 class TacticalPlayer:
-    """Complete a line, else block one, else take a cell near the middle, else a corner, else any."""
+    """Complete a line, else block one, else take a cell near the middle, else a corner, else any.
 
-    def __init__(self, game: Game, rng: "random.Random") -> None:
-        """Draw among equally good cells from `rng`."""
-        self._game = game
+    Of several opponents, the one whose turn comes first is blocked first.
+    """
+
+    def __init__(self, rules: SetRules, rng: "random.Random") -> None:
+        """Play a game of lines, and draw among equally good cells from `rng`."""
+        self._rules, self._game = rules, lines_only(rules.game)
         self._rng = rng
+        game = self._game
         middle = {(game.rows - 1) // 2, game.rows // 2}, {(game.columns - 1) // 2, game.columns // 2}
         ends = {0, game.rows - 1}, {0, game.columns - 1}
         places = [divmod(square, game.columns) for square in game.squares]
@@ -57,32 +63,30 @@ class TacticalPlayer:
             for rows, columns in (middle, ends)
         ]
 
-    def choose(self, state: LineState) -> int:
+    def choose(self, state: Any) -> int:
         """Return a cell by the first rule that names one."""
         return self._rng.choice(self._candidates(state))
 
-    def choices(self, state: LineState) -> dict[int, float]:
+    def choices(self, state: Any) -> dict[int, float]:
         """Return the chance of every cell that may be chosen."""
         return _alike(self._candidates(state))
 
-    def _candidates(self, state: LineState) -> list[int]:
+    def _candidates(self, state: Any) -> list[int]:
         """Return the cells that the first rule names that names any."""
-        x, o = state.position.x, state.position.o
-        mine, theirs = (x, o) if state.position.mover == "X" else (o, x)
-        empty = state.empty
-        completing = [cell for cell in empty if self._game.completes(mine | 1 << cell, cell)]
-        if self._game.misere:
-            empty = [cell for cell in empty if cell not in completing] or empty
-        elif completing:
-            return completing
-        elif blocking := [cell for cell in empty if self._game.completes(theirs | 1 << cell, cell)]:
-            return blocking
+        empty = list(cells_of(self._game.full & ~self._rules.taken(state)))
+        for own in self._rules.in_turn(state):
+            completing = [cell for cell in empty if self._game.completes(own | 1 << cell, cell)]
+            if self._game.misere:
+                empty = [cell for cell in empty if cell not in completing] or empty
+                break
+            if completing:
+                return completing
         tiers = [[cell for cell in empty if cell in tier] for tier in self._tiers]
         return next(filter(None, tiers), empty)
 
 
 class OraclePlayer:
-    """The oracle: never errs, and makes the best move that is hardest to answer."""
+    """The oracle: makes the best move that is hardest to answer, as far as scores are known."""
 
     symmetric = True
 

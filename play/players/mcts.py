@@ -1,8 +1,10 @@
-"""Monte Carlo tree search: random games from a position tell how good its moves are. It plays any game of two sides.
+"""Monte Carlo tree search: random games from a position tell how good its moves are. It plays any game.
 
 A playout goes down the tree by the rule UCT: the move with the highest mean result plus a bonus that is larger the less
 often the move was tried. It adds one position to the tree, plays at random from there to the end, and counts the result
-in every position that it came through. The move that was tried most is made.
+in every position that it came through. The move that was tried most is made. Where there are more than two sides, each
+is taken to play for its own share of the point: max^n (Luckhart and Irani, 1986), as in UCT with max^n backup
+(Sturtevant, 2008).
 
 In games of lines compiled code does that, whose random games see threats (solver/engine/playouts.py).
 """
@@ -12,9 +14,10 @@ from math import log, sqrt
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from solver.games.cell_rules import CellRules
 from solver.games.line_rules import LineState
 from solver.games.lines import Game
-from solver.games.rules import Rules
+from solver.games.rules import Rules, points
 from solver.kernels.loading import LOADING, Loader
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ class _Node:
         self.children: dict[int, _Node] = {}
         self.visits = 0
         self.points = 0.0
-        """Of the side that moved here."""
+        """The points of the side that moved here."""
 
 
 class MctsPlayer:
@@ -66,15 +69,24 @@ class MctsPlayer:
             child = node.children[move] = _Node(rules, rules.play(node.state, move), self._rng)
             path.append(child)
             node = child
-        state = node.state
-        while moves := rules.legal(state):
-            state = rules.play(state, self._rng.choice(moves))
-        outcome = rules.outcome(state)
-        winner = outcome.winner if outcome else None
+        outcome = rules.outcome(self._end_from(node.state))
+        shares = points(rules.sides, outcome) if outcome else {}
         for before, each in zip([None, *path], path, strict=False):
             each.visits += 1
             if before:
-                each.points += 0.5 if winner is None else float(winner == before.side)
+                each.points += shares.get(before.side or "", 0.5)
+
+    def _end_from(self, state: Any) -> Any:
+        """Return the state at the end of a random game from a state."""
+        rules = self._rules
+        if isinstance(rules, CellRules) and not rules.captures:  # every empty cell stays a move until the end
+            cells = list(rules.legal(state))
+            self._rng.shuffle(cells)
+            while cells and not rules.outcome(state):
+                state = rules.play(state, cells.pop())
+        while moves := rules.legal(state):
+            state = rules.play(state, self._rng.choice(moves))
+        return state
 
     def _chosen(self, node: _Node) -> _Node:
         logarithm = log(node.visits)

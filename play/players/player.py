@@ -2,11 +2,11 @@
 
 human        asks at the terminal
 random       any move
-rules        win, block, then the middle, corners, edges (games of lines)
+rules        win, block, then the middle, corners, edges (games of lines, of any number of sides)
 priority     captures, keeps the other side from capturing, takes new ground (the duel)
 search       a live search, without a store; search:0 to search:10 in the duel and on boards too large to solve
 mcts         random games from every move, more from those that do well; mcts:N plays N of them, 10,000 by default
-oracle       never errs where the board can be solved, and sets traps; oracle:0 to oracle:10, from random to best
+oracle       makes a best move where scores are known, and sets traps; oracle:0 to oracle:10, from random to best
 first        the oracle's first best move, which sets no traps
 run:FOLDER   what a learner has learned: ttt4-play train makes such a folder
 gomocup:PATH a program that speaks the Gomocup protocol (play/gomocup/manager.py)
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import CellRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import NARROW_CELLS, SETTLED_CELLS
 from solver.games.rules import Rules
@@ -35,8 +36,14 @@ MOST_PLAYOUTS = 1_000_000
 
 KINDS = ("human", "random", "rules", "priority", "search", "mcts", "oracle", "first")
 
+MULTIPLAYER = ("mcts", "rules", "random")
+"""The machines for games of more than two sides, the usual opponent first: nothing solves or searches those."""
+
 LEVELLED = ("oracle", "search")
 """The kinds of players that have levels."""
+
+WIDE = (*LEVELLED, "rules", "random")
+"""The machines for boards of more than 400 cells."""
 
 WIDE_LEVEL = 4
 """The highest level on boards of more than 400 cells: those above it look ahead, and these only glance."""
@@ -101,9 +108,11 @@ def folder_of(name: str) -> str:
 def require_player_of(rules: Rules[Any], name: str) -> None:
     """Raise PlayerError if the game has no such player."""
     kind, level = read_player(name)
-    if isinstance(rules, WideRules):
-        if kind not in ("human", "random", "rules", "own") and not (kind in LEVELLED and level <= WIDE_LEVEL):
-            raise PlayerError(only_narrow(rules, f"the player {shown(name.strip(), 40)}"))
+    what = f"the player {shown(name.strip(), 40)}"
+    if missing := why_without(rules, what):
+        there = MULTIPLAYER if is_multiplayer(rules) else WIDE
+        if kind not in (*there, "human", "own") or (kind in LEVELLED and level > best_level(rules)):
+            raise PlayerError(missing)
         return
     lines, board = isinstance(rules, LineRules), isinstance(rules, BoardRules)
     capture = isinstance(rules, BoardRules) and rules.captures
@@ -117,7 +126,12 @@ def require_player_of(rules: Rules[Any], name: str) -> None:
     elif kind in ("search", "oracle", "first") and not board:
         where = "on a board"
     if where:
-        raise PlayerError(f"only games {where} have the player {name.strip()!r}, and {rules.name} is not one")
+        raise PlayerError(f"only games {where} have {what}, and {rules.name} is not one")
+
+
+def is_multiplayer(rules: Rules[Any]) -> bool:
+    """Tell whether it is a game of lines of more than two sides."""
+    return isinstance(rules, CellRules) and len(rules.sides) > 2
 
 
 def is_large(rules: Rules[Any]) -> bool:
@@ -127,12 +141,24 @@ def is_large(rules: Rules[Any]) -> bool:
     )
 
 
-def only_narrow(rules: WideRules, what: str) -> str:
-    """Return why a wide board lacks something, and who plays on it."""
-    return (
-        f"only boards of up to {NARROW_CELLS} cells have {what}, and {rules.name} has {rules.game.cells:,}: its "
-        f"players are human, random, rules, oracle:0 to oracle:{WIDE_LEVEL} and MODULE:NAME"
-    )
+def best_level(rules: Rules[Any]) -> int:
+    """Return the highest level that players of a game have, if any have levels."""
+    return WIDE_LEVEL if isinstance(rules, WideRules) else BEST_LEVEL
+
+
+def why_without(rules: Rules[Any], what: str) -> str:
+    """Return why a game on a board is without something for its size or its sides, and who plays it; else nothing."""
+    if isinstance(rules, WideRules):
+        return (
+            f"only boards of up to {NARROW_CELLS} cells have {what}, and {rules.name} has {rules.game.cells:,}: its "
+            f"players are human, random, rules, oracle:0 to oracle:{WIDE_LEVEL} and MODULE:NAME"
+        )
+    if is_multiplayer(rules):
+        return (
+            f"only games of two sides have {what}, and {rules.name} has {len(rules.sides)}: its players are human, "
+            "random, rules, mcts, mcts:N and MODULE:NAME"
+        )
+    return ""
 
 
 def may_resume(name: str) -> bool:

@@ -14,15 +14,16 @@ from play.players.player import (
     PlayerError,
     folder_of,
     is_large,
-    only_narrow,
     read_player,
     require_player_of,
+    why_without,
 )
 from solver.engine import takes
 from solver.errors import GameError, Ttt4Error
 from solver.folders import find_store, is_named
 from solver.games.board import BoardGame, require_solvable
 from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import SetRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
@@ -142,7 +143,7 @@ class Roster:
         if kind == "oracle":
             return LevelPlayer(self.oracle(), level, rng)
         if kind == "rules":
-            return TacticalPlayer(lines_of(self.rules, "the player 'rules'"), rng)
+            return TacticalPlayer(set_rules_of(self.rules, "the player 'rules'"), rng)
         if kind == "mcts":
             return self._of_playouts(level, rng)
         return RandomPlayer(self.rules, rng)
@@ -228,22 +229,25 @@ class Roster:
         return not live and game.cells <= game.solvable_cells and os.path.exists(find_store(game, store))
 
 
+def set_rules_of(rules: Rules[Any], what: str) -> SetRules:
+    """Return rules that keep sets of cells; raise GameError, saying what only those have, for other games."""
+    if isinstance(rules, SetRules):
+        return rules
+    raise GameError(why_without(rules, what) or f"only games on a board have {what}, and {rules.name} is not one")
+
+
 def board_of(rules: Rules[Any], what: str) -> BoardGame[Any]:
-    """Return the game on a board that rules are of; raise GameError, saying what only those have, for other games."""
+    """Return the game of two sides on a board that rules are of; raise GameError, saying what only those have, else."""
     if isinstance(rules, BoardRules):
         return rules.game
-    if isinstance(rules, WideRules):
-        raise GameError(only_narrow(rules, what))
-    raise GameError(f"only games on a board have {what}, and {rules.name} is not one")
+    raise GameError(why_without(rules, what) or f"only games on a board have {what}, and {rules.name} is not one")
 
 
 def lines_of(rules: Rules[Any], what: str) -> Game:
-    """Return the game of lines that rules are of; raise GameError, saying what only those have, for other games."""
+    """Return the game of lines of two sides that rules are of; raise GameError, saying what only those have, else."""
     if isinstance(rules, LineRules):
         return rules.game
-    if isinstance(rules, WideRules):
-        raise GameError(only_narrow(rules, what))
-    raise GameError(f"only games of lines have {what}, and {rules.name} is not one")
+    raise GameError(why_without(rules, what) or f"only games of lines have {what}, and {rules.name} is not one")
 
 
 def called(who: Contestant) -> str:

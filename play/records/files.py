@@ -50,7 +50,7 @@ def _continues(record: Record, path: str) -> bool:
     except RecordError:
         return False
     before, now = there.match, record.match
-    same = before.rules == now.rules and before.rules.key(before.states[0]) == now.rules.key(now.states[0])
+    same = before.rules == now.rules and before.rules.key(before.start) == now.rules.key(now.start)
     events = [[event._replace(time=None) for event in match.events] for match in (before, now)]
     return (
         same

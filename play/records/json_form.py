@@ -30,7 +30,7 @@ def record_as_dict(record: Record) -> dict[str, Any]:
         **captures(match),
         "state": rules.encode(match.state),
         "to_move": match.to_move,
-        "outcome": outcome and outcome._asdict(),
+        "outcome": outcome and outcome.as_dict(),
         "result": record.result,
     }
 

@@ -12,10 +12,12 @@
     2. a1 *
 
 Tags in any order, then the events, then the result: `1-0` if the first of the game's sides has won, `0-1` if the
-second has, `1/2-1/2` for a draw, `*` if the match goes on. A round begins with its number, or with `1...` after an
-undo in its middle. A move that captured tiles says how many: `b3x2`. Besides moves there are `undo`, `redo`,
-`restart`, `X-resigns` and `X-forfeits`. The tag `Forfeit` has the reasons of all forfeits, joined by ` | `. A result
-that the board does not show is a resignation.
+second has, `1/2-1/2` for a draw, `*` if the match goes on. Where there are more sides, the result has the share of
+each: `0-0-1`, `1/3-1/3-1/3`, or `1/2-1/2-0` if the third had left before the draw. A round has as many moves as there
+are sides, and begins with its number, or with `1...` after an undo or a resignation in its middle.
+A move that captured tiles says how many: `b3x2`. Besides moves there are `undo`, `redo`, `restart`, `X-resigns` and
+`X-forfeits`. The tag `Forfeit` has the reasons of all forfeits, joined by ` | `. In a game of two sides, a result that
+the board does not show is a resignation.
 
 `Board` sets up another first state, and `First` says which mark begins in a game of lines. `Times` holds when each
 event happened: the first in full, the others in seconds since the one before, `?` if unknown. Lines that begin
@@ -33,12 +35,12 @@ from solver.errors import GameError, Ttt4Error
 from solver.games.board_rules import BoardRules, captured_by
 from solver.games.line_rules import EitherBegins, LineRules
 from solver.games.registry import find_game, may_be_recorded
-from solver.games.rules import Outcome, Rules, set_up
+from solver.games.rules import Outcome, Rules, points, set_up
 from solver.games.wide import WideRules
 from solver.own_code import is_own
 from solver.text import shown
 
-ONGOING, DRAWN = "*", "1/2-1/2"
+ONGOING = "*"
 _WORDS = {"undo": TOOK_BACK, "redo": MADE_AGAIN, "restart": STARTED_OVER}
 _WRITTEN = {kind: word for word, kind in _WORDS.items()}
 _GIVING_UP = {"resigns": RESIGNED, "forfeits": FORFEITED}
@@ -74,7 +76,7 @@ class Record:
 
     @property
     def result(self) -> str:
-        """`1-0`, `0-1`, `1/2-1/2` or `*`."""
+        """`1-0`, `0-1`, `1/2-1/2` or `*`; for more sides, the share of each."""
         return _result(self.match.rules, self.match.outcome)
 
     def __str__(self) -> str:
@@ -116,12 +118,25 @@ def read_record(text: str, name: str = "record", rules: Rules[Any] | None = None
 def _result(rules: Rules[Any], outcome: Outcome | None) -> str:
     if outcome is None:
         return ONGOING
-    return DRAWN if outcome.winner is None else "1-0" if outcome.winner == rules.sides[0] else "0-1"
+    shares = points(rules.sides, outcome).values()
+    return "-".join(_share(round(1 / share)) if share else "0" for share in shares)
+
+
+def _share(among: int) -> str:
+    """Return what each of so many sides gets that share the point of a game."""
+    return "1" if among == 1 else f"1/{among}"
+
+
+def _is_result(word: str, sides: int) -> bool:
+    """Tell whether a word is a result of a game of so many sides."""
+    shares = word.split("-")
+    sharing = [share for share in shares if share != "0"]
+    return word == ONGOING or (len(shares) == sides and set(sharing) == {_share(len(sharing))})
 
 
 def start_tags(match: Match[Any]) -> dict[str, str]:
     """Return the tags that say where a match began, if that is not where its game begins."""
-    rules, start = match.rules, match.states[0]
+    rules, start = match.rules, match.start
     tags = {}
     if isinstance(rules, EitherBegins) and rules.first != "X":
         tags["First"] = rules.first
@@ -179,7 +194,7 @@ def move_text(rules: Rules[Any], move: int, captured: int) -> str:
 
 def _steps(match: Match[Any]) -> Iterator[tuple[int, int]]:
     """Yield, for each event, how many moves were on the board before it, and how many tiles it captured."""
-    now = Match(match.rules, match.states[0])
+    now = Match(match.rules, match.start)
     for event in match.events:
         depth = len(now.moves)
         now.add(event)
@@ -232,12 +247,12 @@ def _play_through(
     match: Match[Any], words: list[tuple[int, str]], tags: dict[str, str], times: list[int | None], name: str
 ) -> None:
     """Let the events happen, and compare the result."""
-    results = (ONGOING, DRAWN, "1-0", "0-1")
+    sides = match.rules.sides
     result, stamps, reasons = None, iter(times), iter(tags.get("Forfeit", "").split(" | "))
     for number, word in words:
         if result:
             raise _wrong(name, number, f"{shown(word, 24)} comes after the result")
-        if word in results:
+        if _is_result(word, len(sides)):
             result = word
         elif _ROUND.fullmatch(word):
             _check_round(match, word, name, number)
@@ -251,14 +266,15 @@ def _play_through(
                 raise _wrong(name, number, f"{shown(word, 24)}: {error}") from error
     last = words[-1][0] if words else 1
     if result is None:
-        raise _wrong(name, last, "the moves end without a result (1-0, 0-1, 1/2-1/2, or * if the game goes on)")
+        endings = "1-0, 0-1, 1/2-1/2" if len(sides) == 2 else "the share of each side"
+        raise _wrong(name, last, f"the moves end without a result ({endings}, or * if the game goes on)")
     if tags.get("Result", result) != result:
         raise _wrong(name, last, f"the result is {result}, and the tag says {shown(tags['Result'], 24)}")
     reached = _result(match.rules, match.outcome)
     if result != reached:
-        if match.outcome or result == DRAWN or len(match.rules.sides) != 2:
+        if match.outcome or result not in ("1-0", "0-1"):
             raise _wrong(name, last, f"the result is {result}, but the board shows {reached}")
-        match.add(Event(RESIGNED, match.rules.sides[result == "1-0"]))
+        match.add(Event(RESIGNED, sides[result == "1-0"]))
 
 
 def _named(rules: Rules[Any], word: str) -> tuple[str, int | None]:

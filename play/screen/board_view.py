@@ -14,7 +14,7 @@ from play.screen.canvas import Area, Canvas, Look
 from play.screen.lines import draw_bar, wrapped
 from play.words import sentence
 from solver.errors import Ttt4Error
-from solver.games.wide import AnyBoard
+from solver.games.cell_rules import Cells
 
 _SIDE = 26
 """How many columns the right side has at least."""
@@ -50,16 +50,16 @@ class _Layout(NamedTuple):
 class BoardView:
     """A view of a board; what it shows and does is for its subclasses to say."""
 
-    game: AnyBoard
+    game: Cells
     covers = True
 
-    def __init__(self, app: App, game: AnyBoard) -> None:
+    def __init__(self, app: App, game: Cells) -> None:
         """Begin with the cursor in the middle."""
         self.app = app
         self.message = ""
         self.take_game(game)
 
-    def take_game(self, game: AnyBoard) -> None:
+    def take_game(self, game: Cells) -> None:
         """Show a board of this game from now on."""
         self.game = game
         self.cursor = game.middle

@@ -16,11 +16,13 @@ from typing import NamedTuple
 
 from play.screen.canvas import SIDES, Area, Canvas, Look
 from solver.games.board import column_name
-from solver.games.wide import AnyBoard
+from solver.games.cell_rules import Cells
 
 _DRAWN = {
     "X": ("╲ ╱", " ╳ ", "╱ ╲"),
     "O": ("╭─╮", "│ │", "╰─╯"),
+    "Z": ("──╱", " ╱ ", "╱──"),
+    "T": ("╶┬╴", " │ ", " ╵ "),
     "R": ("┌─┐", "│R│", "└─┘"),
     "G": ("╭─╮", "│G│", "╰─╯"),
 }
@@ -38,7 +40,7 @@ class Fit(NamedTuple):
     lines: bool
     mark: int
 
-    def size(self, game: AnyBoard) -> tuple[int, int]:
+    def size(self, game: Cells) -> tuple[int, int]:
         """Return how many rows and columns the whole board takes, with its names."""
         edge = int(self.lines)
         return 1 + game.rows * (self.rows + edge) + edge, margin(game) + game.columns * (self.columns + edge) + edge
@@ -64,12 +66,12 @@ class Shown(NamedTuple):
     cursor: int | None = None
 
 
-def margin(game: AnyBoard) -> int:
+def margin(game: Cells) -> int:
     """Return how many columns the names of rows take, with the edge of the board."""
     return max(4, len(str(game.rows)) + 1)
 
 
-def fit(game: AnyBoard, rows: int, columns: int, widest: int = 0) -> Fit:
+def fit(game: Cells, rows: int, columns: int, widest: int = 0) -> Fit:
     """Return the largest way to draw a board in an area, with notes so wide; the smallest, if none fits."""
     for each in _FITS:
         height, width = each.size(game)
@@ -78,7 +80,7 @@ def fit(game: AnyBoard, rows: int, columns: int, widest: int = 0) -> Fit:
     return _FITS[-1] if widest <= 2 else _FITS[-2]
 
 
-def draw_board(canvas: Canvas, area: Area, game: AnyBoard, how: Fit, shown: Shown) -> None:
+def draw_board(canvas: Canvas, area: Area, game: Cells, how: Fit, shown: Shown) -> None:
     """Draw a board in an area: if it is larger, the part that has the cursor."""
     row, column = game.place(shown.cursor) if shown.cursor is not None else (0, 0)
     side = margin(game)
@@ -132,7 +134,7 @@ class _Inside(NamedTuple):
                 place.row + (place.rows - 1) // 2, area.column, f"{row + 1:>{self.left - area.column - 1}}", Look.DIM
             )
 
-    def draw_lines(self, game: AnyBoard) -> None:
+    def draw_lines(self, game: Cells) -> None:
         """Draw the lines around all cells that are seen; holes have none of their own."""
         corners: dict[tuple[int, int], str] = {}
         for row in self.rows:
@@ -155,7 +157,7 @@ class _Inside(NamedTuple):
         for (row, column), ways in corners.items():
             self.canvas.put(row, column, _JOINED["".join(sorted(set(ways)))], Look.DIM)
 
-    def draw_cell(self, game: AnyBoard, row: int, column: int, cell: int, shown: Shown) -> None:
+    def draw_cell(self, game: Cells, row: int, column: int, cell: int, shown: Shown) -> None:
         """Draw what is in a cell."""
         area = self.place(row, column)
         if mark := shown.marks.get(cell):
@@ -229,10 +231,16 @@ def _around(area: Area) -> tuple[int, int, int, int]:
 
 
 def _blocks(mark: str, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the blocks of a large mark: a cross, a ring, a square for R, and a ring for G."""
+    """Yield the blocks of a large mark: a cross, the letters Z and T, a square for R, and a ring for O and G."""
     last = size - 1
     for row in range(size):
         for column in range(size):
             edge, corner = row in (0, last) or column in (0, last), row in (0, last) and column in (0, last)
-            if column in (row, last - row) if mark == "X" else edge and (mark == "R" or not corner):
+            drawn = {
+                "X": column in (row, last - row),
+                "Z": row in (0, last) or column == last - row,
+                "T": row == 0 or column == last // 2,
+                "R": edge,
+            }
+            if drawn.get(mark, edge and not corner):
                 yield row, column

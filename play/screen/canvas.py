@@ -27,7 +27,10 @@ class Look(IntFlag):
     REVERSED = auto()
 
 
-SIDES = {"X": Look.FIRST | Look.BOLD, "O": Look.SECOND | Look.BOLD, "R": Look.RED | Look.BOLD, "G": Look.GREEN}
+SIDES = {
+    "X": Look.FIRST | Look.BOLD, "O": Look.SECOND | Look.BOLD, "Z": Look.GREEN | Look.BOLD, "T": Look.RED | Look.BOLD,
+    "R": Look.RED | Look.BOLD, "G": Look.GREEN,
+}  # fmt: skip
 """How the marks of the sides look. They differ in shape anyway."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from play.match import MatchError
-from play.opening import Opening, board_rules, usual_opponent
+from play.opening import Opening, board_rules, names_for, usual_opponent
 from play.players.player import BEST_LEVEL, LEVELLED, read_player
 from play.players.roster import board_of
 from play.records.files import export_record
@@ -17,7 +17,6 @@ from play.sitting import Sitting
 from play.terminal.asking import command_in, not_understood
 from play.words import in_sentences, reasons, sentence, summary
 from solver.errors import Ttt4Error
-from solver.games.line_rules import LineRules
 
 
 class GameView(MatchView):
@@ -81,6 +80,7 @@ class GameView(MatchView):
     def _step_review(self) -> None:
         """Show the next move from which something can be learned."""
         review = self._knowledge.review
+        board_of(self.rules, "an oracle")
         if review is None:
             if not self.match.moves:
                 raise MatchError("no move has been made yet")
@@ -120,7 +120,7 @@ class GameView(MatchView):
             self._ask_what_is_known()
 
     def _toggle_lines(self) -> None:
-        if not isinstance(self.rules, LineRules):
+        if self.rules.captures:
             raise MatchError(f"{self.rules.name} has no lines")
         self._pointing = not self._pointing
 
@@ -245,8 +245,8 @@ class GameView(MatchView):
         if level not in map(str, range(BEST_LEVEL + 1)):
             raise MatchError(f"no level {level!r}: choose 0 to {BEST_LEVEL}")
         kind = read_player(self.sitting.names[side]).kind
-        self._replace(side, f"{kind if kind in LEVELLED else self.game.opponent}:{level}")
+        self._replace(side, f"{kind if kind in LEVELLED else self.rules.opponent}:{level}")
 
     def _set_game(self, name: str) -> None:
         rules = board_rules(name)
-        self.begin(rules, dict(zip(rules.sides, self.sitting.names.values(), strict=True)))
+        self.begin(rules, names_for(rules, list(self.sitting.names.values())))

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from oracle.answers import Analysis
 from oracle.cli.drawing import legend, verdicts
 from oracle.cli.large import is_large, legend_of, notes_of
-from oracle.grading import keeps_outcome
 from oracle.oracle import Oracle
 from play.advice import analyse
 from play.graded import Graded
@@ -15,7 +14,8 @@ from play.review import Review
 from play.screen.app import App
 from play.screen.canvas import Look
 from play.sitting import Sitting
-from solver.games.board_rules import BoardRules, BoardState
+from solver.games.board_rules import BoardState
+from solver.games.cell_rules import CellRules
 from solver.games.score import MARGIN
 
 Note = tuple[str, Look]
@@ -38,7 +38,7 @@ class Knowledge:
     def __init__(self, app: App, sitting: Sitting, fail: Callable[[BaseException], None]) -> None:
         """Know nothing yet; `fail` is told of errors."""
         self._app, self._sitting, self._fail = app, sitting, fail
-        self._rules: BoardRules[Any] = sitting.rules  # type: ignore[assignment]  # the screen shows no other
+        self._rules: CellRules = sitting.rules  # type: ignore[assignment]  # the screen shows no other
         self._known: dict[object, Known] = {}
         self._asked: set[object] = set()
         self.review: Review | None = None
@@ -140,13 +140,13 @@ def _large_notes(analysis: Analysis) -> dict[int, str]:
 
 
 def _wrong_replies(
-    rules: BoardRules[Any], oracle: Oracle, match: Match[Any], state: BoardState[Any], analysis: Analysis
+    rules: CellRules, oracle: Oracle, match: Match[Any], state: BoardState[Any], analysis: Analysis
 ) -> dict[int, int]:
     """Return by move how many replies to it would change the outcome for the worse."""
     wrong = {}
     for move in analysis.moves:
         after = analyse(oracle, match, rules.play(state, move.cell))
-        wrong[move.cell] = sum(not keeps_outcome(after.score, reply.score) for reply in after.moves)
+        wrong[move.cell] = sum(reply.outcome != after.outcome for reply in after.moves)
     return wrong
 
 

@@ -22,8 +22,10 @@ from play.sitting import Sitting
 from play.words import in_sentences, sentence, summary
 from solver.errors import Ttt4Error
 from solver.games.board import cells_of, column_name
-from solver.games.board_rules import BoardRules, captured_by
+from solver.games.board_rules import captured_by
+from solver.games.cell_rules import CellRules
 from solver.games.line_rules import LineRules
+from solver.games.lines import Game
 from solver.games.rules import Rules
 from solver.games.wide import WideRules
 
@@ -113,7 +115,7 @@ class MatchView(BoardView):
     def _take(self, app: App, sitting: Sitting) -> None:
         """Show another sitting."""
         self.sitting = sitting
-        self.rules: BoardRules[Any] | WideRules = sitting.rules  # type: ignore[assignment]  # the screen shows no other
+        self.rules: CellRules = sitting.rules  # type: ignore[assignment]  # the screen shows no other
         self._knowledge = Knowledge(app, sitting, self._fail)
         self._usual: str | None = None  # the opponent before the strongest one was called
         self._begin()
@@ -173,7 +175,8 @@ class MatchView(BoardView):
             self._let_reply()
         else:
             turn = f"{self.match.to_move} to move." if len(self.sitting.people) > 1 else "Your turn."
-            self.message = self._told_last() + turn
+            gone = self.match.just_gone
+            self.message = (f"{gone} has left. " if gone else self._told_last()) + turn
 
     def _let_reply(self) -> None:
         """Let the machine to move choose, and then make its move."""
@@ -251,19 +254,14 @@ class MatchView(BoardView):
 
     def shown(self) -> Shown:
         """Return what is shown of the board."""
-        state, marks = self._state, self.rules.marks
-        if isinstance(self.rules, WideRules):
-            filled = {cell: marks[number % len(marks)] for number, cell in enumerate(state.played)}
-            line = self.rules.ending(state)
-            bracketed = () if line or state.last is None else (state.last,)
-            return Shown(filled, {}, line, bracketed, self._pointed(), self.cursor)
-        sides = zip(marks, (state.position.x, state.position.o), strict=True)
-        ended = state.position.ending() if state.outcome else ()
+        state, rules = self._state, self.rules
+        ended = rules.ending(state) if state.outcome else ()
         last = () if ended or state.last is None else (state.last,)
-        filled = {cell: mark for mark, cells in sides for cell in cells_of(cells)}
-        legal = set(self.rules.legal(state)) if self.rules.captures else set(state.empty)
-        barred: dict[int, Note] = {cell: (" ", Look.PLAIN) for cell in state.empty if cell not in legal}
-        return Shown(filled, barred | self._notes(), ended, last, self._pointed(), self.cursor)
+        barred: dict[int, Note] = {}
+        if rules.captures:
+            legal = set(rules.legal(state))
+            barred = {cell: (" ", Look.PLAIN) for cell in state.empty if cell not in legal}
+        return Shown(rules.marked(state), barred | self._notes(), ended, last, self._pointed(), self.cursor)
 
     @property
     def widest(self) -> int:
@@ -277,7 +275,7 @@ class MatchView(BoardView):
         to_move = match.to_move if self._viewed is None else self.rules.to_move(self._state)
         draw_players(canvas, area, [(side, self._called(side)) for side in sides], to_move)
         row = area.row + len(sides) + 1
-        if isinstance(self.rules, BoardRules) and (count := self._state.position.count()):
+        if count := self.rules.count(self._state):
             canvas.put(row - 1, area.column + 2, count, room=area.columns - 2)
             row += 1
         values = self._knowledge.values() if self._showing or match.outcome else {}
@@ -286,7 +284,8 @@ class MatchView(BoardView):
                 canvas, Area(row, area.column, GRAPH_ROWS, area.columns), values, len(match.moves), self._at, sides
             )
             row += GRAPH_ROWS + 1
-        draw_moves(canvas, Area(row, area.column, area.row + area.rows - row, area.columns), self._listed(), self._at)
+        left = Area(row, area.column, area.row + area.rows - row, area.columns)
+        draw_moves(canvas, left, self._listed(), self._at, len(sides))
 
     def _listed(self) -> list[Listed]:
         """Return the moves, those with a sign from which something can be learned."""
@@ -297,6 +296,9 @@ class MatchView(BoardView):
 
     def _called(self, side: str) -> str:
         """Return what to call who plays a side."""
+        return self._player_of(side) + (", has left" if side in self.match.gone and len(self.rules.sides) > 2 else "")
+
+    def _player_of(self, side: str) -> str:
         name = self.sitting.names[side]
         if name.strip() == "human":
             return "you" if len(self.sitting.people) == 1 else "a person"
@@ -309,8 +311,8 @@ class MatchView(BoardView):
     def _pointed(self) -> set[int]:
         """Return the cells that are pointed out: of lines, of a hint, and of what would have been better."""
         pointed = set() if self._hinted is None else {self._hinted}
-        if self._pointing and isinstance(self.rules, LineRules):
-            pointed |= {cell for line in self.rules.game.lines_through[self.cursor] for cell in cells_of(line)}
+        if self._pointing and isinstance(game := self.rules.game, Game):
+            pointed |= {cell for line in game.lines_through[self.cursor] for cell in cells_of(line)}
         if self._lesson is not None and (lesson := self._knowledge.lesson(self._at)):
             pointed |= {self.game.cell(name) for name in lesson.better}
         return pointed

@@ -4,25 +4,24 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from play.opening import LEVEL, board_rules
-from play.players.player import BEST_LEVEL, LEVELLED, WIDE_LEVEL, read_player
+from play.players.player import LEVELLED, MULTIPLAYER, best_level, is_multiplayer, read_player
 from play.screen.app import App
 from play.screen.canvas import Area, Canvas, Look
 from play.screen.lines import Ask, draw_bar, framed
 from play.words import sentence
 from solver.errors import Ttt4Error
-from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import CellRules
 from solver.games.rules import Rules
 from solver.games.wide import WideRules
 
 GAMES = (
     "4,4,4", "3,3,3", "3,3,3,misere", "3,4,3", "4,4,4,misere", "5,5,4", "6,7,4", "10,10,5", "15,15,5", "cross",
-    "torus4", "cube3", "fano", "duel,4,4", "duel",
+    "torus4", "cube3", "fano", "3p:5,5,4", "duel,4,4", "duel",
 )  # fmt: skip
 """The games that are offered; any other can be typed."""
 
-_PLAYING = ("first", "second", "both sides", "none: watch")
-_PEOPLE = ((True, False), (False, True), (True, True), (False, False))
-"""Which sides people play in each case."""
+_ALL, _NONE = "all sides", "none: watch"
+"""What people play, besides one side, which its mark names."""
 
 _OTHER = "another …"
 _ROWS = ("Game", "You play", "Opponent", "Level", "Begin")
@@ -36,18 +35,18 @@ class Menu:
     def __init__(
         self,
         app: App,
-        rules: BoardRules[Any] | WideRules,
+        rules: CellRules,
         names: dict[str, str],
         begin: Callable[[Rules[Any], dict[str, str]], None],
     ) -> None:
         """Start from what is played now."""
         self._app, self._begin = app, begin
-        self._rules: BoardRules[Any] | WideRules = rules
+        self._rules = rules
         self._message = ""
         self._row = len(_ROWS) - 1
-        people = tuple(name.strip() == "human" for name in names.values())
-        self._playing = _PLAYING[_PEOPLE.index(people)]
-        self._opponent, self._level = rules.game.opponent, LEVEL
+        people = [side for side, name in names.items() if name.strip() == "human"]
+        self._playing = _ALL if len(people) == len(names) else people[0] if people else _NONE
+        self._opponent, self._level = rules.opponent, LEVEL
         self._other: str | None = None
         """The row in which something else than what is offered is to be typed."""
         for name in names.values():
@@ -106,19 +105,15 @@ class Menu:
             self._message = sentence(str(error))
 
     def _values(self) -> tuple[str, ...]:
-        first, second = self._rules.sides
-        playing = {"first": f"{first}, and begin", "second": second}.get(self._playing, self._playing)
-        self._level = min(self._level, self._best_level)
+        sides = self._rules.sides
+        playing = {sides[0]: f"{sides[0]}, and begin", _ALL: "both sides" if len(sides) == 2 else _ALL}
+        self._level = min(self._level, best_level(self._rules))
         level = str(self._level) if self._levelled else "none"
-        if self._level == self._best_level and self._levelled:
+        if self._level == best_level(self._rules) and self._levelled:
             level += ", the best"
         game = _OTHER if self._other == "Game" else self._rules.name
         opponent = _OTHER if self._other == "Opponent" else self._opponent
-        return game, playing, opponent, level, ""
-
-    @property
-    def _best_level(self) -> int:
-        return WIDE_LEVEL if isinstance(self._rules, WideRules) else BEST_LEVEL
+        return game, playing.get(self._playing, self._playing), opponent, level, ""
 
     @property
     def _levelled(self) -> bool:
@@ -127,21 +122,19 @@ class Menu:
     def _names(self) -> dict[str, str]:
         """Return the players by their sides."""
         opponent = f"{self._opponent}:{self._level}" if self._levelled else self._opponent
-        players = {
-            "first": ("human", opponent), "second": (opponent, "human"), "both sides": ("human", "human"),
-        }.get(self._playing, (opponent, opponent))  # fmt: skip
-        return dict(zip(self._rules.sides, players, strict=True))
+        return {side: "human" if self._playing in (side, _ALL) else opponent for side in self._rules.sides}
 
     def _change(self, by: int) -> None:
         row = _ROWS[self._row]
         if row == "Game":
             self._turn(GAMES, self._rules.name, by, self._take_game)
         elif row == "You play":
-            self._playing = _PLAYING[(_PLAYING.index(self._playing) + by) % len(_PLAYING)]
+            choices = (*self._rules.sides, _ALL, _NONE)
+            self._playing = choices[(choices.index(self._playing) + by) % len(choices)]
         elif row == "Opponent":
             self._turn(self._opponents(), self._opponent, by, self._take_opponent)
         elif row == "Level":
-            self._level = max(0, min(self._level + by, self._best_level))
+            self._level = max(0, min(self._level + by, best_level(self._rules)))
 
     def _turn(self, offered: Sequence[str], now: str, by: int, take: Callable[[str], None]) -> None:
         """Take the next of what is offered; behind the last, something else can be typed."""
@@ -171,9 +164,11 @@ class Menu:
         return attempt
 
     def _take_game(self, name: str) -> None:
-        rules = board_rules(name)
-        if type(rules) is not type(self._rules) or self._opponent == self._rules.game.opponent:
-            self._opponent = rules.game.opponent
+        rules, sides = board_rules(name), self._rules.sides
+        if type(rules) is not type(self._rules) or self._opponent == self._rules.opponent:
+            self._opponent = rules.opponent
+        if self._playing in sides:
+            self._playing = rules.sides[min(sides.index(self._playing), len(rules.sides) - 1)]
         self._rules = rules
 
     def _take_opponent(self, name: str) -> None:
@@ -184,6 +179,8 @@ class Menu:
             self._level = level if ":" in name else self._level  # whoever steps past it keeps the level
 
     def _opponents(self) -> tuple[str, ...]:
+        if is_multiplayer(self._rules):
+            return MULTIPLAYER
         if self._rules.captures:
             return "search", "oracle", "mcts", "priority", "random"
         if isinstance(self._rules, WideRules):

@@ -14,14 +14,14 @@ from play.screen.canvas import SIDES, Area, Canvas, Look
 from play.screen.lines import wrapped
 from play.words import sentence
 from solver.games.board import cells_of
+from solver.games.cell_rules import CellRules
 from solver.games.line_rules import LineRules
-from solver.games.rules import Rules
 
 Wait = Callable[[str, Callable[[], Any], Callable[[Any], None]], None]
 """Does something in the background, says so until it has ended, and then does another thing with the result."""
 
 
-def open_puzzle(app: App, oracle: Callable[[], Oracle], rules: Rules[Any], wait: Wait) -> None:
+def open_puzzle(app: App, oracle: Callable[[], Oracle], rules: CellRules, wait: Wait) -> None:
     """Show a puzzle of a game when it is found."""
     game = lines_of(rules, "puzzles")
     seed = str(time.time_ns())

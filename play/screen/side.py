@@ -47,16 +47,16 @@ def draw_graph(
         canvas.spot(Area(area.row, column, GRAPH_ROWS, 1), f"ply {ply}")
 
 
-def draw_moves(canvas: Canvas, area: Area, moves: Sequence[Listed], at: int) -> None:
-    """List the moves, two a row, with the one before the position that is shown; a click goes there."""
-    count = (len(moves) + 1) // 2
-    first = max(0, min(max(0, at - 1) // 2 - area.rows // 2, count - area.rows))
+def draw_moves(canvas: Canvas, area: Area, moves: Sequence[Listed], at: int, sides: int = 2) -> None:
+    """List the moves, as many a row as there are sides, with the one before the position shown; a click goes there."""
+    count = -(-len(moves) // sides)
+    first = max(0, min(max(0, at - 1) // sides - area.rows // 2, count - area.rows))
     width = max([6, *(len(move.side + move.text + move.sign) + 3 for move in moves)])
     for number in range(first, min(count, first + area.rows)):
         row = area.row + number - first
         canvas.put(row, area.column, f"{number + 1:>3}.", Look.DIM)
-        for ply in range(2 * number, min(2 * number + 2, len(moves))):
-            column = area.column + 5 + ply % 2 * width
+        for ply in range(sides * number, min(sides * (number + 1), len(moves))):
+            column = area.column + 5 + ply % sides * width
             _draw_move(canvas, row, column, moves[ply], is_current=ply + 1 == at)
             canvas.spot(Area(row, column, 1, width), f"ply {ply + 1}")
 

@@ -18,8 +18,7 @@ from play.screen.game import GameView
 from play.screen.terminal import Terminal
 from play.sitting import Sitting
 from play.terminal.talk import say
-from solver.games.board_rules import BoardRules
-from solver.games.wide import WideRules
+from solver.games.cell_rules import CellRules
 
 if TYPE_CHECKING:
     from play.screen.games import GamesView
@@ -72,7 +71,7 @@ def _on_screen() -> Iterator[tuple[App, list[GameView]]]:
 def _open(app: App, listing: "GamesView", games: list[GameView], kept: Kept, opening: Opening) -> None:
     """Show a kept game: it can be reviewed and, if it has not ended, goes on."""
     record = kept.record
-    if record is None or not isinstance(record.match.rules, BoardRules | WideRules):
+    if record is None or not isinstance(record.match.rules, CellRules):
         listing.message = kept.problem or "This game is your own code: ttt4-play resume --game MODULE:NAME."
         return
     names = [record.tags.setdefault(side, "human") for side in record.match.rules.sides]

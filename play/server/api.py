@@ -25,6 +25,7 @@ from play.server.worker import Worker
 from solver.errors import GameError
 from solver.games.board import DEFAULT_GAME
 from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import SetRules
 from solver.games.lines import Game
 from solver.games.wide import WideRules
 from solver.store.store import Store
@@ -69,11 +70,13 @@ class Api:
             raise Problem(404, "no-game", str(error)) from error
         if isinstance(rules, WideRules):
             return _json(wide_facts(rules))
-        if not isinstance(rules, BoardRules):
+        if not isinstance(rules, SetRules):
             return _json({"name": rules.name, "sides": list(rules.sides), "cells": None})
         game = rules.game
         size = sum(map(int.bit_count, game.lines)) if isinstance(game, Game) else game.cells
         charge(self.allowance, request.address, size * LINES)
+        if not isinstance(rules, BoardRules):
+            return _json({**game_facts(game, None, None), "name": rules.name, "sides": list(rules.sides)})
         roster = self.desk.stored(rules)
         if roster:
             with Store(roster.oracle().path, game) as store:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from oracle.oracle import Oracle
 from play.players.player import RUN, PlayerError, chosen, may_resume, read_player
-from play.players.roster import Roster, board_of
+from play.players.roster import Roster, board_of, set_rules_of
 from play.puzzles import make_puzzle
 from play.records.json_form import record_from_json
 from play.review import Review, review_match
@@ -21,6 +21,7 @@ from solver.folders import find_store
 from solver.games.board import Board, BoardGame
 from solver.games.board_rules import BoardRules
 from solver.games.lines import NARROW_CELLS
+from solver.games.notation import read_size
 from solver.games.registry import find_game, may_be_recorded
 from solver.games.rules import Rules
 from solver.games.wide import WideRules
@@ -131,9 +132,12 @@ class Desk:
             return self.own[name]
         if not may_be_recorded(name) or len(name) > 80:
             raise GameError(f"no game {shown(name)} is served: write rows,columns,k, duel, or a name from /api/games")
+        size = read_size(name.rpartition(":")[2])
+        if ":" in name and size:
+            _require_narrow(name, size.cells)  # before its lines are made, which are many
         rules = find_game(name)
         if not isinstance(rules, WideRules):
-            _require_narrow(rules.name, board_of(rules, "a board").cells)
+            _require_narrow(rules.name, set_rules_of(rules, "a board").game.cells)
         return rules
 
     def _opened(self, rules: Rules[Any]) -> Roster | None:

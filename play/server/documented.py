@@ -65,7 +65,8 @@ OPERATIONS = (
     Operation(
         "POST", "/api/matches", Api.begin,
         "Begin a match. Players are human, oracle, oracle:0 to oracle:10, first, search, rules, random and, if the "
-        "operator serves learners, run:NAME. The answer has a secret token for each person's seat.",
+        "operator serves learners, run:NAME; in games of three or four sides, such as 3p:5,5,4, human, mcts, rules and "
+        "random. The answer has a secret token for each person's seat.",
         {201: Seated}, body=Begin, example={"game": "4,4,4", "players": {"X": "human", "O": "oracle:3"}},
         problems=(503,),
     ),
@@ -81,16 +82,17 @@ OPERATIONS = (
     Operation(
         "POST", "/api/matches/{id}/undo", Api.undo,
         "Take back one's last move, and what followed it: at once where one plays machines; else 202 says that the "
-        "other player was asked, who sends `agree`, true or false.",
+        "other players were asked, `undo_waits_for`, who send `agree`, true or false. All of them have to agree.",
         {200: StepTaken, 202: Match}, body=Undo, example=_STEP, problems=(401, 404, 409, 410, 503), seat=True,
     ),
     Operation(
-        "POST", "/api/matches/{id}/resign", Api.resign, "Give up.",
+        "POST", "/api/matches/{id}/resign", Api.resign,
+        "Give up. In a game of three or four sides the others play on, and the last one left wins.",
         {200: StepTaken}, body=Step, example=_STEP, problems=(401, 404, 409, 410, 503), seat=True,
     ),
     Operation(
         "POST", "/api/matches/{id}/rematch", Api.rematch,
-        "Begin the same game again with other sides, after its end: both players get to the same match.",
+        "Begin the same game again with other sides, after its end: all players get to the same match.",
         {201: Seated}, problems=(401, 404, 409, 410, 503), seat=True,
     ),
     Operation(

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from play.players.roster import set_rules_of
 from play.server.desk import Desk
 from solver.folders import find_store
 from solver.games.board import BoardGame, cells_of
@@ -17,6 +18,9 @@ OFFERED = (
 )  # fmt: skip
 """The boards that are listed; any other can be asked for."""
 
+MULTIPLAYER = ("3p:5,5,4",)
+"""The listed games of more than two sides."""
+
 
 def games_served(desk: Desk) -> list[dict[str, Any]]:
     """Return the games that are listed: some boards, the games with names, and those of the operator's own."""
@@ -30,6 +34,9 @@ def games_served(desk: Desk) -> list[dict[str, Any]]:
         for game in map(desk.game, dict.fromkeys(run.game for run in desk.runs.values()))
         if game.notation not in (*OFFERED, *named)
     ]
+    for name in MULTIPLAYER:
+        rules = set_rules_of(desk.rules(name), "a board")
+        found.append({**_shape(rules.game), "name": name, "sides": list(rules.sides), "about": "", "store": False})
     for listed in found:
         runs = [name for name, run in desk.runs.items() if run.game == listed["name"]]
         listed.update({"runs": runs} if runs else {})

@@ -16,7 +16,7 @@ from play.records.json_form import captures, event_dict, event_from, record_as_d
 from play.records.text import Record
 from play.server.problems import Problem
 from play.session import Session
-from solver.games.board_rules import BoardRules
+from solver.games.cell_rules import CellRules
 from solver.games.rules import Rules, set_up
 from solver.games.wide import WideRules
 
@@ -40,6 +40,8 @@ class LiveMatch:
         self.steps: list[bytes] = []
         self.followers: set[asyncio.Event] = set()
         self.undo_asked_by: str | None = None
+        self.undo_waits_for: tuple[str, ...] = ()
+        """The sides that have been asked, and have not agreed yet."""
         self.rematch: str | None = None
         self.asked: set[tuple[str, str]] = set()
         self.machine: asyncio.Task[Any] | None = None
@@ -82,7 +84,10 @@ class LiveMatch:
         The number of notices tells which of two is newer. Notices are not in the log: after a restart an offer has to
         be made again, and other servers on the log do not hear of it.
         """
-        return {"undo_asked_by": self.undo_asked_by, "rematch": self.rematch, "notices": self._notices}
+        return {
+            "undo_asked_by": self.undo_asked_by, "undo_waits_for": list(self.undo_waits_for), "rematch": self.rematch,
+            "notices": self._notices,
+        }  # fmt: skip
 
     @property
     def whole(self) -> bytes:
@@ -110,7 +115,7 @@ class LiveMatch:
         self.entry_bytes += sum(map(len, entries))
         for entry in map(json.loads, entries):
             self.match.add(event_from(self.rules, entry))
-            self.undo_asked_by = None
+            self.undo_asked_by, self.undo_waits_for = None, ()
             self.asked.clear()
             asked = entry.pop("by", None), entry.pop("id", None)
             now = self._result() if isinstance(self.rules, WideRules) else self._now()
@@ -120,7 +125,7 @@ class LiveMatch:
         self._whole = None
         self.ring()
 
-    def say(self, **notice: str | None) -> None:
+    def say(self, **notice: Any) -> None:
         """Change what followers are told besides events, and tell them."""
         for name, value in notice.items():
             setattr(self, name, value)
@@ -162,15 +167,13 @@ class LiveMatch:
         match, outcome = self.match, self.match.outcome
         return {
             "to_move": match.to_move,
-            "outcome": outcome and outcome._asdict(),
+            "outcome": outcome and outcome.as_dict(),
             "ending": _ending(self.rules, match.state),
         }
 
 
 def _ending(rules: Rules[Any], state: Any) -> list[str]:
     """Return the cells of the lines that ended a game."""
-    if isinstance(rules, WideRules):
-        return [rules.write(cell) for cell in sorted(rules.ending(state))]
-    if not isinstance(rules, BoardRules) or not rules.outcome(state):
+    if not isinstance(rules, CellRules) or not rules.outcome(state):
         return []
-    return [rules.write(cell) for cell in sorted(state.position.ending())]
+    return [rules.write(cell) for cell in sorted(rules.ending(state))]

@@ -182,7 +182,7 @@ class Matches:
     async def undo(
         self, live: LiveMatch, version: int, side: str, ident: str, agree: bool | None
     ) -> tuple[bytes, bool]:
-        """Let a player take a move back, ask another to allow that (`agree` is None), or answer that player.
+        """Let a player take a move back, ask others to allow that (`agree` is None), or answer that player.
 
         Return the step and True if a move was taken back; else the match, with what it now offers, and False.
         """
@@ -196,17 +196,29 @@ class Matches:
             asker = live.undo_asked_by
             if live.rematch:
                 raise Problem(409, "rematch-begun", "a rematch has begun: this match has ended for good")
-            if agree and asker in (None, side):
+            if agree and side not in live.undo_waits_for:
                 raise Problem(409, "no-offer", "nobody else has asked to take a move back")
             if agree is None and asker not in (None, side):
                 raise Problem(409, "asked-already", f"{asker} has asked already: agree or decline")
-            if agree is False or (agree is None and live.people - {side}):
-                if agree is None:
-                    self.draft(live).undo(side)  # which is refused if there is nothing to take back
+            if agree is False and asker not in (None, side) and side not in live.undo_waits_for:
+                raise Problem(409, "no-offer", "you are not asked: who has left or agreed has no more say")
+            asked = self._asked_to_undo(live, side) if agree is None else set(live.undo_waits_for) - {side}
+            asked &= set(live.undo_waits_for) if asker == side else asked
+            if agree is False or asked:
                 live.asked.add((side, ident))
-                live.say(undo_asked_by=side if agree is None else None)
+                waits = tuple(each for each in live.rules.sides if each in asked and agree is not False)
+                live.say(undo_asked_by=(asker or side) if waits else None, undo_waits_for=waits)
                 return live.whole, False
             return await self._made(live, lambda draft: draft.undo(asker or side), side, ident, TOOK_BACK), True
+
+    def _asked_to_undo(self, live: LiveMatch, side: str) -> set[str]:
+        """Return the people who have to agree: those who still play, and those that it would bring back.
+
+        It is refused if there is nothing to take back.
+        """
+        draft = self.draft(live)
+        draft.undo(side)
+        return live.people - {side} - (set(live.match.gone) & set(draft.match.gone))
 
     def draft(self, live: LiveMatch) -> Session:
         """Return a session on a copy of a match, to try a change on."""

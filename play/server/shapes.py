@@ -27,14 +27,16 @@ class Stop(TypedDict):
 
 
 class Proof(TypedDict):
-    """Why an outcome is certain on a board too large to solve: a side's winning strategy, or what stops both sides."""
+    """A proof of an outcome: a side's winning strategy, a defence, or what stops both sides."""
 
-    kind: Literal["strategy", "dead", "pairing", "weights"]
+    kind: Literal["strategy", "defence", "dead", "pairing", "weights"]
     text: str
     side: NotRequired[Literal["X", "O"]]
     plies: NotRequired[int]
     line: NotRequired[list[str]]
     stops: NotRequired[list[Stop]]
+    answers: NotRequired[int]
+    file: NotRequired[str]
 
 
 class Threats(TypedDict):
@@ -79,6 +81,7 @@ class GameListed(TypedDict):
     cells: int | None
     misere: NotRequired[bool]
     scale: NotRequired[Literal["plies", "margin"]]
+    sides: NotRequired[list[str]]
     about: str
     store: bool
     runs: NotRequired[list[str]]
@@ -125,6 +128,7 @@ class Outcome(TypedDict):
 
     winner: str | None
     reason: str
+    lost: NotRequired[list[str]]
 
 
 class Event(TypedDict):
@@ -162,6 +166,7 @@ class Match(Standing):
     players: dict[str, str]
     sides: list[str]
     undo_asked_by: str | None
+    undo_waits_for: list[str]
     rematch: str | None
     notices: int
     game: str

@@ -8,7 +8,8 @@ from play.match import MatchError
 from play.terminal.talk import say, say_wrapped
 from play.words import sentence
 from solver.errors import Ttt4Error
-from solver.games.wide import AnyBoard, WideGame
+from solver.games.cell_rules import Cells
+from solver.games.wide import WideGame
 from solver.text import shown
 
 LEAVING = ("q", "exit")
@@ -70,7 +71,7 @@ def not_understood(line: str, commands: Collection[str], error: Ttt4Error) -> st
     return f"{sentence(str(error))} Or type help."
 
 
-def how_to_move(game: AnyBoard) -> str:
+def how_to_move(game: Cells) -> str:
     """Return how a move is written: `A move is c3 or 3 3`."""
     cell = game.middle if isinstance(game, WideGame) else game.cells // 2
     row, column = game.place(cell)

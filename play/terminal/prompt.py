@@ -15,7 +15,7 @@ from oracle.cli.large import facts_of, is_large, legend_of, notes_of
 from play.match import Match, MatchError
 from play.picture import picture
 from play.players.player import PlayerError
-from play.players.roster import Roster, lines_of
+from play.players.roster import Roster, set_rules_of
 from play.records.files import export_record
 from play.records.text import Record
 from play.review import Review
@@ -26,7 +26,9 @@ from play.words import reasons, sentence
 from solver.errors import Ttt4Error
 from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules, captured_by
+from solver.games.cell_rules import CellRules, SetRules
 from solver.games.line_rules import LineRules
+from solver.games.lines import lines_only
 from solver.games.wide import WideRules
 
 MOST_LINES = 60
@@ -36,7 +38,7 @@ _WITH_WORDS = ("lines", "save", "look")
 """The commands that take words."""
 
 _BOARD_ONLY, _LINES_ONLY, _WIDE_ONLY = ("hint", "show", "why", "review"), ("lines",), ("look",)
-"""The commands that only games on a board have, those that only games of lines have, and those of wide boards."""
+"""The commands that only games of two sides on a board have, those of games of lines, and those of wide boards."""
 
 
 class Prompt:
@@ -100,7 +102,7 @@ class Prompt:
                 say_wrapped(farewell)
 
     def _how_to_move(self) -> str:
-        if isinstance(self.rules, BoardRules | WideRules):
+        if isinstance(self.rules, CellRules):
             return f"{how_to_move(self.rules.game)};"
         moves = self.rules.legal(self.match.state)[:3]
         return f"A move is {' or '.join(map(self.rules.write, moves))};" if moves else ""
@@ -225,7 +227,7 @@ class Prompt:
             say(text if "\n" in text else click.wrap_text(text, 79, "", "   "))
 
     def _lines(self, rest: str) -> None:
-        game = lines_of(self.rules, "lines to list")
+        game = lines_only(set_rules_of(self.rules, "lines to list").game)
         lines = game.lines_through[game.cell(rest)] if rest else game.lines
         if len(lines) > MOST_LINES and not rest:
             raise MatchError(f"{game.name} has {len(lines)} lines: name a cell, as in lines {game.cell_name(0)}")
@@ -257,6 +259,9 @@ class Prompt:
 
     def _resign(self, rest: str) -> None:
         self.sitting.resign()
+        if self.match.outcome is None:
+            say_wrapped(f"{self.match.just_gone} has left; the others play on.")
+            self._show_board()
 
     def _restart(self, rest: str) -> None:
         self.sitting.session.start_over()
@@ -269,7 +274,7 @@ class Prompt:
         self._show_board()
 
     def _help(self, rest: str) -> None:
-        lacking: tuple[str, ...] = () if isinstance(self.rules, LineRules) else _LINES_ONLY
+        lacking: tuple[str, ...] = () if isinstance(self.rules, SetRules) and not self.rules.captures else _LINES_ONLY
         if not isinstance(self.rules, BoardRules):
             lacking += _BOARD_ONLY
         if not isinstance(self.rules, WideRules):

@@ -1,4 +1,4 @@
-"""Certificates that a position is a draw, found at once or not at all: what an analysis asks of every large board.
+"""Certificates that a position is a draw, found at once or not at all: what an analysis without a store asks for.
 
 A position is a draw if X cannot win and O cannot win. That a side cannot win has one of three reasons, the simplest
 first: it has no line left; pairs of empty cells stop it (solver/certificates/pairing.py); or its lines weigh too little

@@ -29,6 +29,8 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
+from time import monotonic
 from typing import Any
 
 from solver.certificates.draws import DEAD, PAIRING, WEIGHTS, Certificate, Stop, check_draw
@@ -42,6 +44,7 @@ from solver.games.lines import Game
 from solver.games.notation import parse_game
 from solver.games.registry import may_be_recorded
 from solver.index.symmetry import Symmetry
+from solver.published import published
 from solver.text import plies_in_words, shown
 
 FORMAT = "ttt4 proof 1"
@@ -84,8 +87,11 @@ class Proof:
         return f"{self.game.name}: {where} is a draw, {kinds[self.evidence.kind]}"
 
 
-def check_proof(proof: Proof) -> None:
-    """Raise Refuted unless the proof holds; no search and no compiled code takes part."""
+def check_proof(proof: Proof, deadline: float = inf) -> None:
+    """Raise Refuted unless the proof holds; no search and no compiled code takes part.
+
+    A check of a defence that goes on after a deadline (of `time.monotonic`) raises CheckTooLong.
+    """
     game, evidence = proof.game, proof.evidence
     if isinstance(evidence, Strategy):
         _check_win(proof, evidence)
@@ -101,6 +107,8 @@ def check_proof(proof: Proof) -> None:
     told = iter(evidence.answers)
 
     def ask(position: Whole | Bare, usual: int) -> int:
+        if monotonic() > deadline:
+            raise CheckTooLong("the defence was not checked in time: nothing is known")
         try:
             answer = next(told)
         except StopIteration:
@@ -110,6 +118,11 @@ def check_proof(proof: Proof) -> None:
     walk(game, Whole(0, 0), evidence.group, ask)
     for _ in told:
         raise Refuted("the defence has too many answers")
+
+
+def is_published(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a proof file has a published digest, as those have that were checked before they were shipped."""
+    return hashlib.sha256(read_whole(path, LARGEST_FILE)).hexdigest() in published("proofs").values()
 
 
 def check_file(path: str | os.PathLike[str], game: Game | None = None) -> Proof:

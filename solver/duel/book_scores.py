@@ -5,6 +5,7 @@ from solver.duel.live import LiveDuel
 from solver.duel.scores import DuelScores
 from solver.games.board import BoardPosition
 from solver.index.places import UNREACHED
+from solver.source import Look
 from solver.store.store import Store
 
 
@@ -35,11 +36,12 @@ class BookScores(DuelScores):
         """Return the margin for the side to move; raise NotSettled if it is not in the book and takes too long."""
         return super().score(position) if position.stones <= BOOK_TILES else self._live.score(position)
 
-    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
-        """Return what the book knows of each move, or what is found out about it by the deadline."""
-        if (x | o).bit_count() < BOOK_TILES:
-            return super().children(x, o, deadline)
-        return self._live.children(x, o, deadline)
+    def look(self, x: int, o: int, deadline: float) -> Look:
+        """Return what the book knows of a position, and what is found out about its moves by the deadline."""
+        tiles = (x | o).bit_count()
+        if tiles < BOOK_TILES:
+            return super().look(x, o, deadline)
+        return self._live.look(x, o, deadline, self.score(self._game.at(x, o)) if tiles == BOOK_TILES else None)
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """Return the first cell that keeps the position's margin; raise NotSettled if time is short."""

@@ -14,6 +14,7 @@ from solver.games.board import BoardPosition, cells_of
 from solver.games.duel import Duel, movers
 from solver.index.symmetry import Symmetry
 from solver.kernels.loading import Loader
+from solver.source import Look, settled
 
 COMPILED_CELLS = 62
 """The largest board that compiled code can take."""
@@ -75,17 +76,20 @@ class LiveDuel(Loader):
         """Return the time by which an answer that starts now must be given."""
         return monotonic() + self.seconds
 
-    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
-        """Return what is known of each move by the deadline: its margin; else a bound that says who wins, or 0."""
-        scores = dict.fromkeys(cells_of(self.game.legal(x, o)), 0)
+    def look(self, x: int, o: int, deadline: float, score: int | None = None) -> Look:
+        """Return the margins that are known by the deadline: the position's own first, unless the caller knows it."""
+        cells, found = list(cells_of(self.game.legal(x, o))), dict[int, int]()
         try:
-            for cell in scores:
-                scores[cell] = self._score_of_move(x, o, cell, deadline)
-            return list(scores.items()), True
+            if score is None:
+                score = self._bounds(*movers(x, o), -self.game.cells - 1, self.game.cells + 1, deadline)
+            for cell in cells:
+                found[cell] = self._score_of_move(x, o, cell, deadline)
+            return settled(list(found.items()))
         except NotSettled:
             mover = (x | o).bit_count() % 2
-            hopes = {cell: self.game.promise(*self.game.after(x, o, cell)[:2], mover) for cell in scores}
-            return sorted(scores.items(), key=lambda move: (-move[1], -hopes[move[0]])), False
+            hopes = {cell: self.game.promise(*self.game.after(x, o, cell)[:2], mover) for cell in cells}
+            ranked = sorted(cells, key=lambda cell: (-found.get(cell, 0), -hopes[cell]))
+            return Look([(cell, found.get(cell)) for cell in ranked], False, score)
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """Return the first cell that keeps the position's margin, which is known; raise NotSettled if time is short."""
@@ -105,6 +109,11 @@ class LiveDuel(Loader):
                 return self._plain.glance(own, other, min(depth, GLANCE), seed)
             left = self.game.cells - (x | o).bit_count()
             return int(self._compiled.think(own, other, min(depth, left), nodes, seed))
+
+    @property
+    def nodes(self) -> int:
+        """The number of positions that compiled code has visited so far."""
+        return 0 if self._compiled is None else int(self._compiled.nodes)
 
     def scores(self, x: int, o: int, nodes: int) -> tuple[dict[int, int] | None, int]:
         """Return the margin of every move and the nodes it took; None if compiled code needs more than `nodes`."""

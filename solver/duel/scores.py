@@ -7,6 +7,7 @@ from solver.errors import BoardError, StoreError, StoreMismatch
 from solver.games.board import BoardPosition, cells_of
 from solver.games.duel import Duel, movers
 from solver.index.places import UNREACHED, Half
+from solver.source import Look, settled
 from solver.store.cached import CachedPages
 from solver.store.store import Store
 
@@ -34,11 +35,11 @@ class DuelScores(CachedPages):
             raise BoardError(f"no game reaches board {str(position)!r}")
         return score
 
-    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
-        """Return each legal cell of an open position with its margin for the side that fills it; always exact."""
+    def look(self, x: int, o: int, deadline: float) -> Look:
+        """Return the margin of every move of an open position."""
         if self._score(x, o) == UNREACHED:
             raise BoardError(f"no game reaches board {str(self._game.at(x, o))!r}")
-        return [(cell, self._child(x, o, cell)) for cell in cells_of(self._game.legal(x, o))], True
+        return settled([(cell, self._child(x, o, cell)) for cell in cells_of(self._game.legal(x, o))])
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """Return the first cell that keeps the position's margin, which the caller knows."""

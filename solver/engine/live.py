@@ -1,26 +1,24 @@
 """Live search of boards too large to solve: a good move, and the truth where a proof is at hand.
 
-What it says is certain in three cases only: plain Python soon finds every score; a certificate shows that nobody can
-win; or the engine sees a win, and the strategy that was made of it has passed a check that shares no code with the
-engine. All else is an estimate. A strategy is kept, so that its next moves need no search.
+What it says is certain in three cases only: plain Python soon finds every score; a proof is at hand
+(solver/certificates/at_hand.py); or the engine sees a win, and the strategy that was made of it has passed a check that
+shares no code with the engine. All else is an estimate. A strategy is kept, so that its next moves need no search.
 """
 
-from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
-from solver.certificates.draws import DEAD, PAIRING, Certificate, check_draw, draw_certificate
+from solver.certificates.at_hand import AtHand, Win, Won
 from solver.certificates.refusals import CheckTooLong, Refuted
 from solver.certificates.strategy import WAIT, Strategy, check_strategy, longest_line
 from solver.certificates.winning import find_answer, find_strategy
 from solver.engine import takes
 from solver.games.board import cells_of
 from solver.games.lines import Game
-from solver.games.position import Position
+from solver.games.position import Position, check
 from solver.kernels.loading import Loader
 from solver.search.live import Search
-from solver.source import Look
-from solver.text import plies_in_words
+from solver.source import Look, Reason, settled
 
 if TYPE_CHECKING:
     from solver.engine.engine import Engine, Thought
@@ -50,33 +48,6 @@ _LESS = 3
 """How many plies less the other moves are looked into than the best one."""
 
 
-@dataclass(frozen=True)
-class Win:
-    """A strategy that has been checked."""
-
-    side: str
-    plies: int
-    """The number of plies that it takes at most."""
-    line: tuple[int, ...]
-    """How the game goes on if the loser holds out."""
-
-    kind: ClassVar[str] = "strategy"
-
-    def as_dict(self, game: Game) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return {"kind": self.kind, "side": self.side, "plies": self.plies, "line": self._names(game)}
-
-    def in_words(self, game: Game) -> str:
-        """Return it as a player understands it."""
-        return (
-            f"{self.side} has an answer to everything, which takes {plies_in_words(self.plies)} at most. "
-            f"For instance: {' '.join(self._names(game))}."
-        )
-
-    def _names(self, game: Game) -> list[str]:
-        return [game.cell_name(cell) for cell in self.line]
-
-
 class LiveEngine(Loader):
     """A source of scores (solver/source.py) that estimates what it cannot prove. Threads may share it."""
 
@@ -90,6 +61,7 @@ class LiveEngine(Loader):
         self.game = game
         self.seconds = seconds
         self._plain = Search(game, (tuple(range(game.cells)),), seconds)
+        self._at_hand = AtHand(game)
         self._strategies: dict[int, tuple[int, Strategy]] = {}
 
     def make(self) -> "Engine":
@@ -100,6 +72,9 @@ class LiveEngine(Loader):
 
     def score(self, position: Position) -> int:
         """Return the score for the side to move; raise NotSettled if it is not certain in time."""
+        over = check(position).score_if_over()
+        if over is None and self._at_hand.draw(position.x, position.o, monotonic() + _DRAW * self.seconds):
+            return 0
         return self._plain.score(position)
 
     def knows(self, stones: int) -> bool:
@@ -109,11 +84,6 @@ class LiveEngine(Loader):
     def deadline(self) -> float:
         """Return the time by which an answer that starts now must be given."""
         return monotonic() + self.seconds
-
-    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
-        """Return what is certain of each move by the deadline."""
-        look = self.look(x, o, deadline)
-        return look.scores, look.exact
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """Return the first cell that keeps the position's score, which is known; raise NotSettled if time is short."""
@@ -126,17 +96,17 @@ class LiveEngine(Loader):
         """Return what is seen of an open position by the deadline."""
         start = monotonic()
         span = max(0.0, deadline - _MARGIN - start)
-        draw = self._draw(x, o, start + _DRAW * span)
-        if draw and _certain_of_all(draw):
-            free = cells_of(self.game.full & ~(x | o))
-            return Look([(cell, 0) for cell in free], True, 0, draw)
-        settled = None if draw else self._settled(x, o, start + min(_SETTLE * span, _SETTLE_MOST))
-        if settled:
-            return settled
+        draw = self._at_hand.draw(x, o, start + _DRAW * span)
+        if draw and self._at_hand.is_certain_of_all(draw):
+            return settled([(cell, 0) for cell in cells_of(self.game.full & ~(x | o))], draw)
+        if draw is None:
+            look = self._settled(x, o, start + min(_SETTLE * span, _SETTLE_MOST)) or self._decided(x, o)
+            if look:
+                return look
         engine = self.compiled(start + _THINK * span)
         if engine is None:
-            scores, exact = self._plain.children(x, o, deadline)
-            return self._with_draw(scores, exact, draw)
+            look = _best_first(self._plain.look(x, o, deadline))
+            return look if look.exact or draw is None else look._replace(score=0, bound=False, reason=draw)
         with self._searching:
             return self._look(engine, x, o, draw, start, span)
 
@@ -145,61 +115,47 @@ class LiveEngine(Loader):
         own, their = self._sides(x, o)
         engine = self.compiled(deadline - _MARGIN)
         if engine is None:
-            scores, _ = self._plain.children(x, o, deadline)
-            return Look([max(scores, key=_score)], False)
+            return Look([max(self._plain.look(x, o, deadline).scores, key=_score)], False)
+        look = self._decided(x, o)
+        if look and look.score and look.score > 0:
+            return look
         with self._searching:
-            won = self._won_already(x, o)
-            if won:
-                return won
             thought = engine.think(own, their, seconds=max(0.0, deadline - _MARGIN - monotonic()))
-            return Look([(thought.cell, 0)], False, estimates={thought.cell: thought.share})
-
-    def _draw(self, x: int, o: int, deadline: float) -> Certificate | None:
-        """Return why the position is a draw, if a reason is found that passes the check."""
-        found = draw_certificate(self.game, x, o, deadline)
-        if found:
-            try:
-                check_draw(self.game, x, o, found)
-            except Refuted:
-                return None
-        return found
+            return Look([(thought.cell, None)], False, estimates={thought.cell: thought.share})
 
     def _settled(self, x: int, o: int, deadline: float) -> Look | None:
         """Return the score of every move, if plain Python finds them all in a short time."""
-        scores, exact = self._plain.children(x, o, deadline)
-        return Look(sorted(scores, key=_score, reverse=True), True) if exact else None
+        look = self._plain.look(x, o, deadline)
+        return _best_first(look) if look.exact else None
 
-    def _look(self, engine: "Engine", x: int, o: int, draw: Certificate | None, start: float, span: float) -> Look:
+    def _look(self, engine: "Engine", x: int, o: int, draw: Reason | None, start: float, span: float) -> Look:
         """Return what the engine sees, with a proof of what it believes if one is found."""
         own, their = self._sides(x, o)
-        won = self._won_already(x, o)
-        if won:
-            return won
         thought = engine.think(own, their, seconds=max(0.0, start + _THINK * span - monotonic()))
         win, strategy = self._proved(engine, thought, x, o, start + _PROVE * span)
         if win and strategy and thought.win > 0:
-            return self._won(win, strategy.move, x, o)
+            return Won(win, win, strategy.move).look(self.game, x, o)
         seconds = max(0.0, start + span - monotonic())
         depth = max(1, thought.depth - _LESS)
         values = [] if draw or win else engine.values(own, their, depth=depth, most=_MOVES, seconds=seconds)
         return self._seen(thought, values, win, draw, x, o)
 
-    def _won_already(self, x: int, o: int) -> Look | None:
-        """Return what is seen where a strategy that was found before wins."""
+    def _decided(self, x: int, o: int) -> Look | None:
+        """Return what is seen where a strategy wins that was found before, or is in a file."""
         own, their = self._sides(x, o)
-        kept = self._kept(own, their)
-        win = kept and self._checked(Position(self.game, x, o).mover, x, o, own, their, kept)
-        return self._won(win, kept.move, x, o) if win and kept else None
+        with self._searching:
+            kept = self._kept(own, their)
+            win = kept and self._checked(Position(self.game, x, o).mover, x, o, own, their, kept)
+        won = Won(win, win, kept.move) if win and kept else self._at_hand.win(x, o)
+        return won.look(self.game, x, o) if won else None
 
     def _seen(
-        self, thought: "Thought", values: list[tuple[int, int]], win: "Win | None", draw: Certificate | None, x: int,
-        o: int,
-    ) -> Look:  # fmt: skip
+        self, thought: "Thought", values: list[tuple[int, int]], win: Win | None, draw: Reason | None, x: int, o: int
+    ) -> Look:
         """Return what is seen where the side to move has no win that was proved."""
         from solver.engine.engine import share_of
 
-        left = self.game.cells - (x | o).bit_count()
-        score = win.plies - left - 1 if win else 0
+        score = win.plies - (self.game.cells - (x | o).bit_count()) - 1 if win else None
         cells = [thought.cell, *[cell for cell, _ in values if cell != thought.cell]]
         cells += [cell for cell in cells_of(self.game.full & ~(x | o)) if cell not in cells]
         estimates = {} if win or draw else {cell: share_of(value) for cell, value in values} | {
@@ -208,19 +164,14 @@ class LiveEngine(Loader):
         return Look(
             [(cell, score) for cell in cells],
             exact=False,
-            outcome=-1 if win else 0 if draw else None,
+            score=0 if draw else score,
+            bound=win is not None,
             reason=win or draw,
             estimates=estimates,
             line=win.line if win else () if draw else thought.line,
             depth=thought.depth,
             nodes=thought.nodes,
         )
-
-    def _won(self, win: Win, move: int, x: int, o: int) -> Look:
-        """Return what is seen where the side to move wins by a strategy."""
-        left = self.game.cells - (x | o).bit_count()
-        others = [(cell, 0) for cell in cells_of(self.game.full & ~(x | o)) if cell != move]
-        return Look([(move, left + 1 - win.plies), *others], False, 1, win, line=win.line)
 
     def _proved(
         self, engine: "Engine", thought: "Thought", x: int, o: int, deadline: float
@@ -269,12 +220,6 @@ class LiveEngine(Loader):
             return None
         return strategy.replies.get(reply.bit_length() - 1, strategy.other)
 
-    def _with_draw(self, scores: list[tuple[int, int]], exact: bool, draw: Certificate | None) -> Look:
-        """Return what plain Python sees, and a certificate if there is one."""
-        best = max(score for _, score in scores)
-        outcome = 0 if draw else 1 if best > 0 else None
-        return Look(sorted(scores, key=_score, reverse=True), exact, outcome, draw)
-
     @staticmethod
     def _sides(x: int, o: int) -> tuple[int, int]:
         """Return the cells of the side to move, and those of the other."""
@@ -288,10 +233,9 @@ class LiveEngine(Loader):
                 self._compiled.forget()
 
 
-def _certain_of_all(draw: Certificate) -> bool:
-    """Tell whether every move keeps a draw: pairs and dead lines stop both sides whatever is played first."""
-    return all(stop.first is None and stop.kind in (DEAD, PAIRING) for stop in (draw.x, draw.o))
+def _best_first(look: Look) -> Look:
+    return look._replace(scores=sorted(look.scores, key=_score, reverse=True))
 
 
-def _score(move: tuple[int, int]) -> int:
-    return move[1]
+def _score(move: tuple[int, int | None]) -> int:
+    return move[1] or 0

@@ -1,15 +1,15 @@
-"""The rules of any game on a board, as far as they do not depend on which: states, moves, and how both are written.
+"""The rules of any game of two sides on a board, as far as they do not depend on which: states, and their text.
 
 A move is a cell, and fills it. solver/games/line_rules.py and solver/games/duel_rules.py add what makes their games.
 """
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from solver.errors import BoardError
 from solver.games.board import BoardGame, BoardPosition, cells_of
 from solver.games.board_text import parse
+from solver.games.cell_rules import SetRules
 from solver.games.rules import Outcome
 from solver.games.score import MARGIN
 
@@ -37,46 +37,8 @@ def captured_by(state: object) -> int:
     return state.captured if isinstance(state, BoardState) else 0
 
 
-class Cells(Protocol):
-    """The cells of a board, of any size, by their names and places."""
-
-    @property
-    def name(self) -> str:
-        """The game's name."""
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-
-    @property
-    def columns(self) -> int:
-        """The number of columns."""
-
-    def cell(self, name: str) -> int:
-        """Return the cell with that name; raise BoardError if there is none."""
-
-    def cell_at(self, row: int, column: int) -> int | None:
-        """Return the cell in a row and a column, both counted from 0; None if there is a hole."""
-
-
-def read_cell(game: Cells, text: str) -> int:
-    """Return the cell with that name (`b3`), or in that row and column, counted from 1 (`3 2`)."""
-    parts = text.replace(",", " ").split()
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
-        return game.cell(text)
-    row, column = (int(part[:9]) for part in parts)
-    if not (1 <= row <= game.rows and 1 <= column <= game.columns):
-        raise BoardError(
-            f"no cell in row {row}, column {column}: rows go from 1 to {game.rows}, columns from 1 to {game.columns}"
-        )
-    cell = game.cell_at(row - 1, column - 1)
-    if cell is None:
-        raise BoardError(f"no cell in row {row}, column {column}: the board has a hole there")
-    return cell
-
-
-class BoardRules(Generic[P]):
-    """What the rules of every game on a board have in common; rules with the same game are equal."""
+class BoardRules(SetRules, Generic[P]):
+    """What the rules of every game of two sides on a board have in common; rules with the same game are equal."""
 
     game: BoardGame[P]
 
@@ -100,6 +62,33 @@ class BoardRules(Generic[P]):
         """Whether moves capture, and tiles are counted at the end."""
         return self.game.scale == MARGIN
 
+    @property
+    def opponent(self) -> str:
+        """Who plays against a person, unless told otherwise."""
+        return self.game.opponent
+
+    def marked(self, state: BoardState[P]) -> dict[int, str]:
+        """Return the mark of every filled cell."""
+        sides = zip(self.marks, (state.position.x, state.position.o), strict=True)
+        return {cell: mark for mark, cells in sides for cell in cells_of(cells)}
+
+    def ending(self, state: BoardState[P]) -> set[int]:
+        """Return the cells that show why the game has ended."""
+        return state.position.ending()
+
+    def count(self, state: BoardState[P]) -> str:
+        """Return what is counted on the board, in words; nothing where nothing is."""
+        return state.position.count()
+
+    def taken(self, state: BoardState[P]) -> int:
+        """Return the set of filled cells."""
+        return state.position.x | state.position.o
+
+    def in_turn(self, state: BoardState[P]) -> tuple[int, int]:
+        """Return the cells of both sides, those of the side to move first."""
+        x, o = state.position.x, state.position.o
+        return (o, x) if state.position.stones % 2 else (x, o)
+
     def start(self) -> BoardState[P]:
         """Return the empty board."""
         return BoardState(self.game.at(0, 0))
@@ -116,27 +105,9 @@ class BoardRules(Generic[P]):
         """Return the cells that can be claimed, in order; none when the game is over."""
         return [] if state.outcome else state.position.legal
 
-    def refusal(self, state: BoardState[P], move: int) -> str | None:
-        """Return why a cell cannot be claimed; None if it can."""
-        if state.outcome:
-            return f"the game is over: {state.outcome}"
-        if not 0 <= move < self.game.cells:
-            return f"{self.name} has no cell number {move}: choose an empty cell of the board"
-        if (state.position.x | state.position.o) >> move & 1:
-            return f"cell {self.write(move)!r} is taken: choose an empty one"
-        return None
-
     @abstractmethod
     def play(self, state: BoardState[P], move: int) -> BoardState[P]:
         """Return the state after the side to move claims an empty cell."""
-
-    def read(self, text: str) -> int:
-        """Return the cell with that name (`b3`), or in that row and column, counted from 1 (`3 2`)."""
-        return read_cell(self.game, text)
-
-    def write(self, move: int) -> str:
-        """Return the cell's name."""
-        return self.game.cell_name(move)
 
     def encode(self, state: BoardState[P]) -> str:
         """Return the board, with the marks that a person sees."""

@@ -33,7 +33,7 @@ def as_position(game: BoardGame[P], board: Board) -> P:
 
 def parse(game: BoardGame[P], text: str) -> P:
     """Return the position that a text describes; raise BoardError if no game can reach it."""
-    return game.at(*_stones(game, text)).checked()
+    return game.at(*stones_of(game, text, game.marks)).checked()
 
 
 def after_moves(game: BoardGame[P], text: str) -> P:
@@ -48,18 +48,20 @@ def after_moves(game: BoardGame[P], text: str) -> P:
 
 
 @cache
-def _reading(marks: str) -> tuple[re.Pattern[str], dict[int, int], dict[int, int]]:
-    """Return what finds a letter that is no mark, and what makes a set of cells of either side's marks."""
+def _reading(marks: str) -> tuple[re.Pattern[str], list[dict[int, int]]]:
+    """Return what finds a letter that is no mark, and what makes a set of cells of each side's marks."""
     wrong = re.compile(rf"[^{marks}{marks.lower()}._\-/0-9]")
-    return wrong, str.maketrans(f"{marks}._-", "10000"), str.maketrans(f"{marks}._-", "01000")
+    signs = f"{marks}._-"
+    return wrong, [str.maketrans(signs, "".join("01"[sign == mark] for sign in signs)) for mark in marks]
 
 
-def _stones(game: BoardGame[Any], text: str) -> tuple[int, int]:
+def stones_of(game: BoardGame[Any], text: str, marks: str) -> tuple[int, ...]:
+    """Return the cells of each mark on a board that a text describes; raise BoardError if it describes none."""
     board = text.strip().lstrip("\ufeff")
-    no_mark, firsts, seconds = _reading(game.marks)
+    no_mark, binary = _reading(marks)
     bad = no_mark.search(board)
     if bad:
-        signs = f"{game.marks[0]}, {game.marks[1]} and . for an empty cell"
+        signs = f"{', '.join(marks)} and . for an empty cell"
         raise BoardError(f"board {shown(text)} has {bad[0]!r}: write {signs}, rows joined by /")
     if len(board) > 10 * game.cells + 10:
         raise BoardError(f"board {shown(text)} is too long: {game.name} has {game.cells} cells")
@@ -72,7 +74,7 @@ def _stones(game: BoardGame[Any], text: str) -> tuple[int, int]:
     if len(cells) != game.cells:
         raise BoardError(f"board {shown(text)} has {len(cells)} cells: {game.name} has {game.cells}")
     last_first = cells[::-1]
-    return int(last_first.translate(firsts), 2), int(last_first.translate(seconds), 2)
+    return tuple([int(last_first.translate(table), 2) for table in binary])
 
 
 def _numbered(game: BoardGame[Any], board: Any) -> tuple[int, int]:

@@ -3,7 +3,10 @@
 Red (R) moves first, then Green (G), in turn. A move fills an empty cell next to one of one's own tiles (up, down, left,
 right) or, if there is none, any empty cell: so on a side's first move, when it was wiped out, and when it is shut in.
 Every tile of the other side next to the new one changes sides at once, without chains. When the board is full, whoever
-has more tiles wins; equal is a draw. A game has as many moves as the board has cells, and nobody ever passes.
+has more tiles wins; equal is a draw. A game has as many moves as the board has cells.
+
+That a side which is shut in may go anywhere is our choice. If it had to pass, Red would lose by 12 on 6x6 and by 14 on
+4x4, and not by 2.
 
 A score is a margin: one's own tiles less the other's at the end, for the side to move. It has the parity of the number
 of cells.

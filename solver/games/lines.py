@@ -21,7 +21,7 @@ SOLVABLE_CELLS = 32
 """The largest board that the two solvers and a store can take: they keep a set of cells in 32 bits."""
 
 NARROW_CELLS = 400
-"""The largest board on which a match knows all lines. On larger ones it knows its stones (solver/games/wide.py)."""
+"""The largest board on which a match of two knows all lines. On larger ones it knows stones (solver/games/wide.py)."""
 
 WIDEST_CELLS = 1_000_000
 """The largest board that can be played on."""

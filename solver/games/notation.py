@@ -4,8 +4,11 @@
 3,3,3,misere      the same, where completing a line loses
 fano, mine.toml   a game of lines that a file describes (solver/games/files.py)
 duel, duel,4,5    Infinity Grid Duel on 6 by 6 cells, or on so many rows and columns (solver/games/duel.py)
+
+Games of more than two sides, such as 3p:5,5,4, are played but not solved: solver/games/registry.py knows them.
 """
 
+import re
 from typing import Any, NamedTuple
 
 from solver.errors import GameError
@@ -63,6 +66,8 @@ def _lines(text: str) -> Game:
         from solver.games.files import named_game  # only now: it takes as long as an answer
 
         return named_game(named, misere=misere)
+    if re.match(r"\d+p:", named):
+        raise GameError(f"game {shown(text)} has more than two sides: it is played, but neither solved nor analysed")
     raise GameError(
         f"cannot read game {shown(text)}: write rows,columns,k, such as 4,4,4 or 3,3,3,misere, duel, or a path, "
         "file.toml"

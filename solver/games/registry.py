@@ -1,7 +1,7 @@
 """The one registry of games: from what a person types to the rules that it names.
 
-A notation names a game on a board (solver/games/notation.py), or rules of your own as MODULE:NAME
-(solver/games/rules.py).
+A notation names a game on a board (solver/games/notation.py), the same for more than two sides as 3p:NOTATION
+(solver/games/multiplayer.py), or rules of your own as MODULE:NAME (solver/games/rules.py).
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from solver.games.board import BoardGame
 from solver.games.line_rules import LineRules
 from solver.games.lines import NARROW_CELLS, Game
 from solver.games.notation import parse_game, read_size
-from solver.games.rules import Rules
+from solver.games.rules import PlaysOn, Rules
 from solver.own_code import is_own, load_own, one_line
 
 
@@ -22,6 +22,11 @@ def find_game(text: str) -> Rules[Any]:
     """
     if is_own(text):
         return _own_rules(text.strip())
+    count, prefix, game = text.strip().partition("p:")
+    if prefix and count.isdecimal():
+        from solver.games.multiplayer import multiplayer  # only now: games of two sides do not need it
+
+        return multiplayer(parse_game(game), int(count[:9]))
     size = read_size(text)
     if size and size.cells > NARROW_CELLS:
         from solver.games.wide import wide_rules  # only now: most games do without
@@ -52,7 +57,8 @@ def _own_rules(name: str) -> Rules[Any]:
     factory = load_own(name)
     try:
         rules: Rules[Any] = factory()
-        lacking = [part for part in vars(Rules) if not part.startswith("_") and not hasattr(rules, part)]
+        shape = Rules if len(getattr(rules, "sides", ())) <= 2 else PlaysOn
+        lacking = [part for part in dir(shape) if not part.startswith("_") and not hasattr(rules, part)]
     except (Exception, SystemExit) as error:  # it is not our code
         raise GameError(f"cannot load game {name!r}: {one_line(error)}") from error
     if lacking:

@@ -4,12 +4,15 @@ A state is immutable and belongs to its rules, which alone know what is in it. A
 short names, such as `X` and `O`. Who moves next is for the rules to say: a side may pass, or move twice in a row.
 Nothing here knows of boards or lines; solver/games/line_rules.py has the rules of the games of lines.
 
+When a side of two gives up, the other wins. Rules of more sides say what follows, by a method `leave` (`PlaysOn`): the
+others play on.
+
 A new game is one file with a class of this shape. A game of your own is named MODULE:NAME, where calling
 NAME without arguments returns the rules.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from solver.errors import BoardError
 from solver.text import shown
@@ -24,6 +27,12 @@ class Outcome(NamedTuple):
     """The side that won; None for a draw."""
     reason: str
     """Why, such as `X completed a line`, `the board is full`, `O resigned`."""
+    lost: tuple[str, ...] = ()
+    """The sides that have no part in a draw, because they had left a game of more than two sides."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the outcome as JSON has it."""
+        return {"winner": self.winner, "reason": self.reason, **({"lost": list(self.lost)} if self.lost else {})}
 
     def __str__(self) -> str:
         return f"{self.winner} has won: {self.reason}" if self.winner else f"a draw: {self.reason}"
@@ -72,6 +81,19 @@ class Rules(Protocol[S]):
 
     def key(self, state: S) -> Hashable:
         """Return a value that is equal for equal states and cheap to hash."""
+
+
+class PlaysOn(Rules[S], Protocol[S]):
+    """The rules of a game of more than two sides, which goes on when a side leaves it."""
+
+    def leave(self, state: S, side: str) -> S:
+        """Return the state from which the others play on; raise BoardError if the side has left already."""
+
+
+def points(sides: Sequence[str], outcome: Outcome) -> dict[str, float]:
+    """Return each side's share of the point that a game is worth: the winner's, or equal shares in a draw."""
+    sharing = [side for side in sides if side not in outcome.lost] if outcome.winner is None else [outcome.winner]
+    return {side: 1 / len(sharing) if side in sharing else 0.0 for side in sides}
 
 
 def set_up(rules: Rules[S], text: str) -> S:

@@ -17,11 +17,11 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from solver.errors import BoardError
-from solver.games.board import BoardGame, column_name, column_number
-from solver.games.board_rules import read_cell
+from solver.games.board import column_name, column_number
+from solver.games.cell_rules import CellRules
 from solver.games.line_rules import EitherBegins
 from solver.games.lines import size_name
 from solver.games.rules import Outcome
@@ -108,7 +108,6 @@ class WideGame:
     misere: bool = False
 
     marks = "XO"
-    opponent = "oracle"
 
     @cached_property
     def name(self) -> str:
@@ -159,10 +158,6 @@ class WideGame:
                 return row * self.columns + column
         first, last = self.cell_name(0), self.cell_name(self.cells - 1)
         raise BoardError(f"no cell {shown(name, 24)} on a {self.name} board: cells run from {first!r} to {last!r}")
-
-
-AnyBoard = BoardGame[Any] | WideGame
-"""A board of any size, whose cells have names and places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -292,14 +287,12 @@ class EmptyCells(Sequence[int]):
 
 
 @dataclass(frozen=True)
-class WideRules(EitherBegins):
+class WideRules(EitherBegins, CellRules):
     """The rules of an m,n,k game on a wide board."""
 
     game: WideGame
     first: str = "X"
     """The mark of the side that begins."""
-
-    captures = False
 
     @property
     def name(self) -> str:
@@ -310,6 +303,11 @@ class WideRules(EitherBegins):
     def sides(self) -> tuple[str, ...]:
         """The sides, in the order in which results list them."""
         return tuple(self.game.marks)
+
+    @property
+    def opponent(self) -> str:
+        """Who plays against a person, unless told otherwise."""
+        return "oracle"
 
     def start(self) -> WideState:
         """Return the empty board."""
@@ -326,16 +324,6 @@ class WideRules(EitherBegins):
     def legal(self, state: WideState) -> Sequence[int]:
         """Return the empty cells, in order, none of them listed; none when the game is over."""
         return () if state.outcome else state.empty
-
-    def refusal(self, state: WideState, move: int) -> str | None:
-        """Return why a cell cannot be claimed; None if it can."""
-        if state.outcome:
-            return f"the game is over: {state.outcome}"
-        if not 0 <= move < self.game.cells:
-            return f"{self.name} has no cell number {move}: choose an empty cell of the board"
-        if state.side(move) is not None:
-            return f"cell {self.write(move)!r} is taken: choose an empty one"
-        return None
 
     def play(self, state: WideState, move: int) -> WideState:
         """Return the state after the side to move claims an empty cell."""
@@ -355,13 +343,13 @@ class WideRules(EitherBegins):
             return set()
         return state.lines(state.last, (state.count - 1) % SIDES)
 
-    def read(self, text: str) -> int:
-        """Return the cell with that name (`b3`), or in that row and column, counted from 1 (`3 2`)."""
-        return read_cell(self.game, text)
+    def marked(self, state: WideState) -> dict[int, str]:
+        """Return the mark of every filled cell."""
+        return {cell: self.marks[number % SIDES] for number, cell in enumerate(state.played)}
 
-    def write(self, move: int) -> str:
-        """Return the cell's name."""
-        return self.game.cell_name(move)
+    def is_taken(self, state: WideState, cell: int) -> bool:
+        """Tell whether a cell is filled."""
+        return state.side(cell) is not None
 
     def encode(self, state: WideState) -> str:
         """Return the stones, and between them the numbers of empty cells."""

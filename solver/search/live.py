@@ -20,6 +20,7 @@ from solver.games.board import cells_of
 from solver.games.lines import Game
 from solver.games.position import Position, check
 from solver.index.symmetry import Images, Symmetry
+from solver.source import Look, settled
 
 _INFINITE = 1 << 30
 _EXACT, _AT_LEAST, _AT_MOST = 0, 1, -1
@@ -60,10 +61,10 @@ class Search:
         over = check(position).score_if_over()
         if over is not None:
             return over
-        scores, exact = self.children(position.x, position.o, self.deadline())
-        if not exact:
+        look = self.look(position.x, position.o, self.deadline())
+        if look.score is None or look.bound:
             raise self._not_settled(position.x, position.o)
-        return max(score for _, score in scores)
+        return look.score
 
     def knows(self, stones: int) -> bool:
         """Return False: every position is searched."""
@@ -73,16 +74,19 @@ class Search:
         """Return the time by which an answer that starts now must be given."""
         return monotonic() + self.seconds
 
-    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
-        """Return what is known of each move by the deadline."""
+    def look(self, x: int, o: int, deadline: float) -> Look:
+        """Return what is known of a position by the deadline."""
         run = _Run(self, x, o, deadline)
-        scores = dict.fromkeys(cells_of(self.game.full & ~(x | o)), 0)
+        found = dict[int, int]()
+        cells = list(cells_of(self.game.full & ~(x | o)))
         try:
-            run.settle(scores)
-            return list(scores.items()), True
+            run.settle(found)
+            return settled([(cell, found[cell]) for cell in cells])
         except _TimeUp:
-            ranked = sorted(scores.items(), key=lambda move: (-move[1], -run.promise(move[0]), self.rank[move[0]]))
-            return ranked, False
+            cells.sort(key=lambda cell: (-found.get(cell, 0), -run.promise(cell), self.rank[cell]))
+            best = max([0, *found.values()])
+            bound = best > 0 and run.left + 1 - best > run.depth + 1
+            return Look([(cell, found.get(cell)) for cell in cells], False, best or None, bound)
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """Return the first cell that keeps the position's score, which is known; raise NotSettled if time is short."""
@@ -113,25 +117,27 @@ class _Run:
         game = self.game = search.game
         self.order, self.images, self.known = search.order, search.images, search.known
         self.deadline, self.nodes = deadline, 0
+        self.depth = 0
+        """How deep every move has been searched: no other win than those that were found ends within so many plies."""
         self.left = game.cells - (x | o).bit_count()
         self.own, self.their = (x, o) if x.bit_count() == o.bit_count() else (o, x)
         self.win = _gaps(game.lines, self.own, self.their)
         self.lose = _gaps(game.lines, self.their, self.own)
 
     def settle(self, scores: dict[int, int]) -> None:
-        """Fill in each move's exact score, searching deeper until all are known; _TimeUp leaves the others at 0."""
+        """Fill in each move's exact score, searching deeper until all are known; _TimeUp leaves the others out."""
         for cell in cells_of(self.win):  # before time can run out
             scores[cell] = self.claim(cell, -_INFINITE, _INFINITE, 1)
-        cells = [cell for bit, _ in self.order if scores.get(cell := bit.bit_length() - 1) == 0]
+        free = self.game.full & ~(self.own | self.their | self.win)
+        cells = [bit.bit_length() - 1 for bit, _ in self.order if bit & free]
         depth = 2
         while cells:
             for cell in cells:
                 score = self.claimed(cell, depth)
-                if self.left + 1 - abs(score) <= depth:
+                if depth >= self.left or self.left + 1 - abs(score) <= depth:
                     scores[cell] = score
-            if depth >= self.left:
-                return
-            cells = [cell for cell in cells if not scores[cell]]
+            self.depth = depth
+            cells = [cell for cell in cells if cell not in scores]
             depth *= 2
 
     def claimed(self, cell: int, depth: int) -> int:

@@ -4,16 +4,13 @@ Published digests are in data/digests.toml, which is installed with the package:
 of games. No game that a file describes is in it, because another file may describe another game by that name.
 """
 
-import os
-from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from solver.files import read_whole
-from solver.folders import shared_folders
 from solver.games.board import BoardGame
 from solver.games.lines import Game
+from solver.published import published
 from solver.store.manifest import digest_of_layers, layer_digest
 from solver.store.record import page_digest
 from solver.store.store import Store
@@ -38,14 +35,5 @@ def compared(game: BoardGame[Any], digest: str) -> str:
     return "as published" if digest == published else f"NOT as published, {published[:12]}..."
 
 
-@cache
 def _digests() -> dict[str, str]:
-    import tomllib  # only now: a query needs no digest
-
-    for folder in shared_folders():
-        try:
-            digests = tomllib.loads(read_whole(os.path.join(folder, "digests.toml")).decode())["digests"]
-            return {str(name): str(digest) for name, digest in digests.items()}
-        except (OSError, ValueError, KeyError, AttributeError, RecursionError):
-            continue  # it is not there, or not ours
-    return {}
+    return published("digests")

@@ -12,6 +12,7 @@ from solver.games.board import cells_of
 from solver.games.lines import lines_only
 from solver.games.position import Position, check
 from solver.index.places import UNREACHED, Half, Index, Page, Score, rank
+from solver.source import Look, settled
 from solver.store.cached import CachedPages
 from solver.store.store import Store
 
@@ -59,9 +60,9 @@ class Scores(CachedPages):
         half, o_mask, _ = self.index.locate(x, o)
         return self._x_to_move_score(half, o_mask) if x_count == o_count else self._o_to_move_score(half, o_mask)
 
-    def children(self, x: int, o: int, deadline: float) -> tuple[list[tuple[int, int]], bool]:
-        """Return each legal cell of an open position with its score for the player who claims it; always exact."""
-        return list(self._children(x, o)), True
+    def look(self, x: int, o: int, deadline: float) -> Look:
+        """Return the score of every move of an open position."""
+        return settled(list(self._children(x, o)))
 
     def first_best(self, x: int, o: int, score: int, deadline: float) -> int:
         """Return the first cell that keeps the position's score, which the caller knows."""

@@ -135,7 +135,7 @@ def test_what_no_search_has_settled_is_a_question_mark() -> None:
         analysis = asked.analysis("25")
         notes = seen(draw_verdicts(at("5,5,4", "." * 25), analysis), at("5,5,4", "." * 25))
     assert notes == ["?"] * 25
-    assert {verdict(move._replace(outcome="draw"), "plies") for move in analysis.moves} == {"="}
+    assert {verdict(move._replace(outcome="draw", score=0), "plies") for move in analysis.moves} == {"="}
 
 
 @given(plays("4,4,4", "3,4,3"))

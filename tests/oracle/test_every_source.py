@@ -108,9 +108,10 @@ def test_scores_are_minimax_s_and_moves_in_the_order_of_the_cells(case: Case, st
         assert source.score(game.at(*at)) == score, at
     source = case.open(store_of)
     for at, moves in truth.moves.items():
-        found, exact = source.children(*at, source.deadline())
-        assert exact
-        assert (sorted(found) if case.kind == "engine" else found) == moves, at  # the engine's come best first
+        look = source.look(*at, source.deadline())
+        assert (look.exact, look.score, look.bound) == (True, truth.scores[at], False)
+        found = sorted(look.scores) if case.kind == "engine" else look.scores  # the engine's come best first
+        assert found == moves, at
     source = case.open(store_of)
     for at, moves in truth.moves.items():
         score = truth.scores[at]
@@ -137,11 +138,13 @@ def test_without_time_a_store_is_exact_and_a_search_claims_only_what_is_so(
     game, truth, settled = parse_game(case.name), truth_of(case.name), []
     for at in random.Random(4).sample(sorted(truth.moves), 100):
         source = case.open(store_of, seconds=0.0)  # which remembers nothing yet
-        found, exact = source.children(*at, float("-inf"))
-        settled.append(exact)
+        look = source.look(*at, float("-inf"))
+        settled.append(look.exact)
         true = dict(truth.moves[at])
-        assert {cell for cell, _ in found} == set(true)
-        assert all(score == true[cell] or (not exact and score == 0) for cell, score in found), at
+        assert {cell for cell, _ in look.scores} == set(true)
+        assert all(score == true[cell] or (not look.exact and score is None) for cell, score in look.scores), at
+        own = truth.scores[at]
+        assert look.score in ([own] if look.exact else [own, None]) or (look.bound and 0 < look.score < own), at
         with suppress(NotSettled):
             assert source.score(game.at(*at)) == truth.scores[at]
         source.close()

@@ -28,7 +28,7 @@ FOUR = grid(4, 4, 4)
 RULES4 = naive.Game(4, 4, 4)
 THREES = ["3,3,3", "3,3,3,misere"]
 KEYS = [
-    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "scale", "best", "moves",
+    "game", "board", "to_move", "over", "winner", "outcome", "plies", "score", "bound", "scale", "best", "moves",
     "mainline", "mainline_complete", "canonical", "source", "exact",
     "estimate", "depth", "nodes", "proof", "threats",
 ]  # fmt: skip
@@ -73,7 +73,8 @@ def by_minimax(name: str, board: str) -> Analysis:
     return Analysis(
         game=name, board=rows(rules, board), to_move=None if over else naive.mover(board), over=over,
         winner=naive.winner(rules, board), outcome=None if over else meaning(score), plies=plies(rules, board, score),
-        scale="plies", score=score, best=tuple(move.move for move in moves if move.best), moves=tuple(moves),
+        scale="plies", score=score, bound=False, moves=tuple(moves),
+        best=tuple(move.move for move in moves if move.best),
         mainline=(), mainline_complete=True, canonical="", source="store", exact=True,
     )  # fmt: skip
 

@@ -367,11 +367,11 @@ def test_the_cross_table_names_everybody_the_strongest_first(store4: Path, run: 
 
 def test_a_total_is_the_mean_of_the_shares_won_against_each_other_player() -> None:
     names = ("a", "b", "c")
-    met = [
-        Meeting(Standing("a", wins=4), Standing("b", losses=4)),
-        Meeting(Standing("a", wins=1, losses=1, draws=2), Standing("c", wins=1, losses=1, draws=2)),
-        Meeting(Standing("b", draws=4), Standing("c", draws=4)),
-    ]
+    met = []
+    for one, other, won in [("a", "b", (1, 1, 1, 1)), ("a", "c", (1, 0, 0.5, 0.5)), ("b", "c", (0.5, 0.5, 0.5, 0.5))]:
+        met.append(Meeting((Standing(one), Standing(other))))
+        for share in won:
+            met[-1].count((share, 1 - share), 9)
     rows = [line.split() for line in cross_table(names, met).splitlines()[1:4]]
     assert rows == [["1", "a", "75.0", "-", "50", "100"], ["2", "c", "50.0", "50", "-", "50"],
                     ["3", "b", "25.0", "0", "50", "-"]]  # fmt: skip

@@ -200,8 +200,9 @@ def test_the_best_searching_player_with_a_store_always_keeps_the_best_margin(
 
 @pytest.mark.parametrize("known", [5, -5, 0, None])
 @pytest.mark.parametrize("kept", [7, 0, None])
-def test_the_best_searching_player_keeps_a_known_margin_with_half_of_its_nodes_and_else_searches_with_the_rest(
-    known: int | None, kept: int | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("traps", [[8], []])
+def test_the_best_searching_player_keeps_a_known_margin_and_else_searches_and_then_looks_for_traps(
+    known: int | None, kept: int | None, traps: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(players, "LEVELS", (*LEVELS[:10], Strength(0.0, 144, 2_001)))
     did: list[tuple[Any, ...]] = []
@@ -210,22 +211,29 @@ def test_the_best_searching_player_keeps_a_known_margin_with_half_of_its_nodes_a
         did.append(("keep", *asked))
         return kept
 
+    def think(*asked: Any) -> int:
+        did.append(("think", *asked))
+        live.nodes += 500
+        return 6
+
     def solved(player: SearchPlayer, position: Any, nodes: int, seed: int) -> list[int]:
         did.append(("solve", position.x, position.o, nodes, seed))
-        return [8]
+        return traps
 
     monkeypatch.setattr(SearchPlayer, "_solved", solved)
-    live: Any = SimpleNamespace(load=lambda: None, keep=keep)
+    live: Any = SimpleNamespace(load=lambda: None, keep=keep, think=think, nodes=10_000, game=Duel(3, 3))
     book: Any = SimpleNamespace(
         traps=SimpleNamespace(best=lambda position, replies: []), scores=SimpleNamespace(of=lambda position: known)
     )
     found = state(naive.Duel(3, 3), "R...G....")
     made = SearchPlayer(live, 10, 3, book).choose(found)
     x, o, seed = found.position.x, found.position.o, did[0][-1]
-    keeping = [] if known is None else [("keep", x, o, known, 1_000, seed)]
-    goes_on = known is None or kept is None
-    assert did == keeping + [("solve", x, o, 2_001 if known is None else 1_001, seed)] * goes_on
-    assert made == (8 if goes_on else kept)
+    if known is None:
+        assert did == [("think", x, o, 9, 2_001, seed), ("solve", x, o, 1_501, seed)]
+        assert made == (8 if traps else 6)
+    else:
+        assert did == [("keep", x, o, known, 1_751, seed)] + [("think", x, o, 144, 250, seed)] * (kept is None)
+        assert made == (6 if kept is None else kept)
 
 
 def test_the_best_searching_player_without_a_store_solves_a_small_board() -> None:

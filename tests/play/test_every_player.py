@@ -18,11 +18,12 @@ from play.lab.training import Options, Training, new_run
 from play.players.player import Player, PlayerError, chosen, require_player_of
 from solver.games.line_rules import LineRules
 from solver.games.lines import grid
+from solver.text import shown
 
 GAMES = {
     "small": "3,3,3", "misere": "3,3,3,misere", "figure": "fano", "large": "6,6,4", "losing": "6,6,4,misere",
     "five": "7,7,5", "long": "1,30,3", "wide": "4,8,4", "huge": "30,30,5",
-    "torus": LineRules(torus(6, 6, 4)), "duel": "duel,2,4", "grand": "duel,12,12", "heap": NIM,
+    "torus": LineRules(torus(6, 6, 4)), "duel": "duel,2,4", "grand": "duel,12,12", "heap": NIM, "three": "3p:4,4,3",
 }  # fmt: skip
 """A game of each kind; on `huge` no lines are listed, and `grand` is larger than compiled code takes."""
 
@@ -44,7 +45,8 @@ BRAIN = "gomocup:{}"
 RUN = "run:trained"
 
 TAKES: dict[str, frozenset[str]] = {
-    "random": ALL, "mcts:2": ALL - HUGE, "last_for_test:Last": ALL, "rules": LINES | HUGE, "priority": DUELS,
+    "random": ALL, "mcts:2": ALL - HUGE, "last_for_test:Last": ALL, "priority": DUELS,
+    "rules": LINES | HUGE | {"three"},
     **dict.fromkeys(["oracle", "first", "search", "search:10"], LINES | DUELS),
     **{f"oracle:{level}": LINES | DUELS | (HUGE if level <= 4 else ALL - ALL) for level in range(10)},
     **{f"search:{level}": LARGE | DUELS | (HUGE if level <= 4 else ALL - ALL) for level in range(10)},
@@ -186,12 +188,14 @@ def test_other_seeds_give_other_moves(who: str, kind: str) -> None:
 def where_it_is(who: str, kind: str) -> str:
     """The games that have a player, in words; nothing if a game of another size or shape would have done."""
     if kind in HUGE:
-        return ""
+        return "boards of up to 400 cells"
+    if kind == "three":
+        return "games of two sides"
     if who == "priority":
-        return "of capture"
+        return "games of capture"
     if who.startswith(("rules", "run:", "gomocup:")):
-        return "" if kind in LINES else "of lines"
-    return "on a board" if kind == "heap" else "of capture, and of lines on more than 27 cells,"
+        return "" if kind in LINES else "games of lines"
+    return "games on a board" if kind == "heap" else "games of capture, and of lines on more than 27 cells,"
 
 
 @pytest.mark.parametrize(("who", "kind"), OTHERS)
@@ -201,9 +205,11 @@ def test_a_player_refuses_other_games_in_one_line(who: str, kind: str) -> None:
         player_of(roster_of(kind), who, 1)
     said, where = str(refusal.value), where_it_is(who, kind)
     assert (refusal.value.exit_code, said.count("\n"), rules.name in said, len(said) < 200) == (2, 0, True, True)
+    name = who.format(Path("pbrain-fair").resolve())
     if where:
-        name = who.format(Path("pbrain-fair").resolve())
-        assert said == f"only games {where} have the player {name!r}, and {rules.name} is not one"
+        end = {**dict.fromkeys(HUGE, " has 900: its players are "), "three": " has 3: its players are "}.get(kind)
+        why = f"only {where} have the player {shown(name, 40)}, and {rules.name}"
+        assert said.startswith(why + end) if end else said == f"{why} is not one"
         with pytest.raises(PlayerError) as again:
             require_player_of(rules, name)
         assert str(again.value) == said

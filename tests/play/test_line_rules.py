@@ -28,7 +28,8 @@ def test_with_o_first_the_game_is_the_same_with_the_marks_exchanged(play: tuple[
         assert theirs.encode(other).translate(EXCHANGED) == mine.encode(one)
         assert theirs.legal(other) == mine.legal(one)
         if one.outcome:
-            winner, reason = one.outcome
+            winner, reason, lost = one.outcome
+            assert lost == ()
             assert other.outcome == Outcome(winner and winner.translate(EXCHANGED), reason.translate(EXCHANGED))
     assert o_first.rules.sides == x_first.rules.sides
 

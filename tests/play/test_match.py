@@ -8,7 +8,7 @@ import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matches import NIM, match_of, plays, rules_of
+from matches import NIM, SEVERAL, match_of, plays, rules_of
 
 from play.match import Event, Match, MatchError, MatchOver, MoveRefused, NothingToRedo, NothingToUndo, OutOfTurn
 from solver.games.rules import Outcome, set_up
@@ -102,7 +102,7 @@ def test_a_match_is_the_moves_made_without_those_taken_back(name: str, steps: li
         assert match.can_redo == bool(undone and not given_up)
 
 
-@given(st.sampled_from([rules_of("3,3,3"), rules_of("3,3,3,misere", "O"), NIM]), STEPS)
+@given(st.sampled_from([rules_of("3,3,3"), rules_of("3,3,3,misere", "O"), NIM, *SEVERAL]), STEPS)
 def test_every_step_adds_one_event_and_everything_follows_from_the_events(rules: Any, steps: list[int | str]) -> None:
     match, again = Match(rules, clock=iter(range(40)).__next__), Match(rules)
     for version, step in enumerate(steps):

@@ -1,6 +1,7 @@
 """Records as text: what is written is read back, and what is no record is refused with the line that is wrong."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,13 @@ def test_what_is_written_is_read_back(record: Record) -> None:
 @FEW
 @given(records())
 def test_the_result_says_who_won_and_stands_in_its_tag_and_behind_the_moves(record: Record) -> None:
-    outcome = record.match.outcome
-    winner = outcome.winner if outcome else "nobody yet"
-    assert record.result == {"X": "1-0", "O": "0-1", None: "1/2-1/2", "nobody yet": "*"}[winner]
+    outcome, sides = record.match.outcome, record.match.rules.sides
+    if outcome is None:
+        assert record.result == "*"
+    else:
+        sharing = [outcome.winner] if outcome.winner else [side for side in sides if side not in outcome.lost]
+        share = {1: "1", 2: "1/2", 3: "1/3", 4: "1/4"}[len(sharing)]
+        assert record.result.split("-") == [share if side in sharing else "0" for side in sides]
     tags, _, moves = str(record).partition("\n\n")
     assert tags.split("\n")[-1] == f'[Result "{record.result}"]'
     assert moves.split()[-1] == record.result
@@ -260,3 +265,39 @@ def test_a_record_of_a_game_of_ones_own_is_read_by_the_rules_that_are_given() ->
         read_record('[Game "nim:Nim"]\n[First "O"]\n*', rules=NIM)
     with pytest.raises(RecordError, match="line 2: board '0 X' is a finished game: O took the last"):
         read_record('[Game "nim:Nim"]\n[Board "0 X"]\n*', rules=NIM)
+
+
+THREE = """\
+[Game "3p:3,3,3"]
+[X "human"]
+[O "mcts:500"]
+[Z "rules"]
+[Result "{0}"]
+
+1. a1 b1 c1
+2. a2 O-resigns
+2... c2 {1} {0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("moves", "result"),
+    [("a3", "1-0-0"), ("b2 c3", "0-0-1"), ("Z-resigns", "1-0-0"), ("b2", "*")],
+)
+def test_a_record_of_three_sides_has_the_share_of_each(moves: str, result: str) -> None:
+    record = read_record(THREE.format(result, moves))
+    assert (record.result, record.match.gone[0]) == (result, "O")
+    assert read_record(str(record)).match.events == record.match.events
+
+
+@pytest.mark.parametrize(
+    ("moves", "result", "why"),
+    [("a3", "0-1-0", "the result is 0-1-0, but the board shows 1-0-0"),
+     ("b2", "1-0-0", "the result is 1-0-0, but the board shows *"),
+     ("b2", "1-0", "'1-0': no cell"), ("b2", "1/2-1/2-1/2", "'1/2-1/2-1/2': no cell"),
+     ("O-resigns", "*", "'O-resigns': O has left the game already"),
+     ("Q-resigns", "*", "'Q-resigns': no side 'Q': there are X, O, Z")],
+)  # fmt: skip
+def test_a_record_of_three_sides_that_is_wrong_is_refused(moves: str, result: str, why: str) -> None:
+    with pytest.raises(RecordError, match=re.escape(why)):
+        read_record(THREE.format(result, moves))

@@ -43,7 +43,7 @@ def test_rules_chooses_among_the_cells_that_it_chooses_among_on_a_narrow_board(
 ) -> None:
     narrow, wide, order = game
     one, other = narrow.start(), wide.start()
-    twin, player = TacticalPlayer(narrow.game, random.Random(1)), WideTactician(wide, random.Random(1))
+    twin, player = TacticalPlayer(narrow, random.Random(1)), WideTactician(wide, random.Random(1))
     for cell in order:
         expected = set(twin.choices(one))
         named = set(player.named(other))

@@ -34,6 +34,7 @@ from solver.games.registry import find_game
 from solver.kinds import kind_of
 from solver.proof.build import build_store
 from solver.proof.verify import verify_store
+from solver.source import Look
 from solver.store.store import Store
 
 NAMES = ["duel,3,3", "duel,1,10"]
@@ -78,7 +79,7 @@ def forbid_search(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         raise AssertionError("searched what is in the book")
 
     def forbid() -> None:
-        for name in ("score", "children", "first_best", "load"):
+        for name in ("score", "look", "first_best", "load"):
             monkeypatch.setattr(LiveDuel, name, searched)
 
     return forbid
@@ -104,7 +105,7 @@ def test_a_book_answers_without_a_search_what_it_has(
         assert scores.score(at(duel, board)) == best, board
         if naive.stones(board) < TILES:
             expected = list(moves_of(duel, board).items())
-            assert scores.children(*naive.tiles(board), 0.0) == (expected, True), board
+            assert scores.look(*naive.tiles(board), 0.0) == Look(expected, True, best), board
             first = next(cell for cell, score in expected if score == best)
             assert scores.first_best(*naive.tiles(board), best, 0.0) == first
 
@@ -156,7 +157,7 @@ def test_a_book_that_errs_about_a_move_is_damaged(book_of: StoreOf, tmp_path: Pa
     seal_anew(path)
     scores = opened(path)
     with pytest.raises(StoreDamaged, match="as unreached"):
-        scores.children(*naive.tiles("R...G...."), 0.0)
+        scores.look(*naive.tiles("R...G...."), 0.0)
     with pytest.raises(StoreDamaged):
         verify_store(path, Duel(3, 3), jobs=1)
 

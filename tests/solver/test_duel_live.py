@@ -19,6 +19,7 @@ from solver.duel.live import LiveDuel
 from solver.duel.plain import PlainSearch
 from solver.errors import NotSettled
 from solver.games.duel import Duel, DuelPosition
+from solver.source import Look
 
 SIX = naive.Duel(6, 6)
 
@@ -120,7 +121,7 @@ def test_without_compiled_code_the_moves_of_a_position_are_found_and_their_first
     for board in sampled(duel, 5, least_empty=8):
         (x, o), expected = naive.tiles(board), moves_of(duel, board)
         best = max(expected.values())
-        assert source.children(x, o, source.deadline()) == (list(expected.items()), True)
+        assert source.look(x, o, source.deadline()) == Look(list(expected.items()), True, best)
         first = next(cell for cell, score in expected.items() if score == best)
         assert source.first_best(x, o, best, source.deadline()) == first
     assert source._compiled is None
@@ -171,14 +172,14 @@ def test_a_deadline_is_kept_with_and_without_compiled_code(
         source.compiled(LONG)
     for ask, looks in (
         (lambda: refused(source.score, empty), 20),
-        (lambda: source.children(0, 0, source.deadline()), 20 + 2 * 36),  # each move is asked for
+        (lambda: source.look(0, 0, source.deadline()), 20),
         (lambda: refused(source.first_best, 0, 0, 2, source.deadline()), 20),
     ):
         start = next(clock)
         ask()
         assert 10 < next(clock) - start < looks
-    moves, exact = source.children(0, 0, source.deadline())
-    assert (sorted(moves), exact) == ([(cell, 0) for cell in range(36)], False)
+    look = source.look(0, 0, source.deadline())
+    assert (sorted(look.scores), look.exact, look.score) == ([(cell, None) for cell in range(36)], False, None)
     assert (source._compiled is not None) == have
 
 

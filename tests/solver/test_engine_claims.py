@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from kinds import large, naive_of, random_position, scattered, small, torus
 from naive import board, score
 
+from solver.certificates.at_hand import AtHand, Win
 from solver.certificates.draws import Certificate, check_draw
 from solver.certificates.strategy import WAIT, Strategy, check_strategy, gaps
-from solver.engine.live import LiveEngine, Win
+from solver.engine.live import LiveEngine
 from solver.games.board import cells_of
 from solver.games.lines import Game, grid
 from solver.games.position import Position
@@ -36,8 +37,9 @@ def _load() -> None:
 
 @pytest.fixture(autouse=True)
 def engine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plain Python does not settle what the engine is asked."""
+    """Plain Python does not settle what the engine is asked, and no file does."""
     monkeypatch.setattr(LiveEngine, "_settled", lambda self, x, o, deadline: None)
+    monkeypatch.setattr(AtHand, "win", lambda self, x, o: None)
 
 
 def crowded(game: Game, rng: random.Random) -> tuple[int, int]:
@@ -89,21 +91,26 @@ def look(game: Game, x: int, o: int, seconds: float) -> Look:
     return live(game).look(x, o, monotonic() + seconds)
 
 
+def sign(seen: Look) -> int | None:
+    """Who wins, if that is known: 1 for the side to move, -1 for the other, 0 for nobody."""
+    return None if seen.score is None else (seen.score > 0) - (seen.score < 0)
+
+
 def check_claim(game: Game, x: int, o: int, seen: Look, rng: random.Random) -> bool:
     """Check what is claimed of a position; return whether a win is."""
     if isinstance(seen.reason, Certificate):
-        assert seen.outcome == 0
+        assert (seen.score, seen.bound) == (0, False)
         check_draw(game, x, o, seen.reason)
     if not isinstance(seen.reason, Win):
         return False
     mover = Position(game, x, o).mover
-    assert seen.outcome == (1 if seen.reason.side == mover else -1)
+    assert sign(seen) == (1 if seen.reason.side == mover else -1)
     kept = [strategy for _, strategy in live(game)._strategies.values()]
     strategy = kept[-1]
     assert check_strategy(game, x, o, strategy) == seen.reason.plies
     assert all(won_by_following(game, x, o, strategy, rng, seen.reason.plies) for _ in range(5))
     left = game.cells - (x | o).bit_count()
-    assert max(abs(value) for _, value in seen.scores) == left + 1 - seen.reason.plies
+    assert max(abs(value or 0) for _, value in seen.scores) == left + 1 - seen.reason.plies
     return True
 
 
@@ -142,10 +149,11 @@ def test_what_is_claimed_on_a_small_board_is_what_minimax_says(game: Game) -> No
             continue
         seen = look(game, x, o, 0.06)
         truth = score(naive, board(naive, x, o))
-        if seen.outcome is not None:
-            assert seen.outcome == (truth > 0) - (truth < 0)
+        if seen.score is not None:
+            assert sign(seen) == (truth > 0) - (truth < 0)
+            assert abs(seen.score) <= abs(truth) if seen.bound else seen.score == truth
         for cell, value in seen.scores:
-            if value or seen.exact:
+            if value is not None:
                 after = Position(game, x, o).play(cell)
                 true = -score(naive, board(naive, after.x, after.o))
                 assert (value > 0) - (value < 0) == (true > 0) - (true < 0)
@@ -159,7 +167,7 @@ def test_a_strategy_is_followed_without_a_search_whatever_the_other_side_replies
     source._strategies.clear()
     x, o = sum(1 << cell for cell in (24, 31)), 1 << 0 | 1 << 6
     seen = look(game, x, o, 2.0)
-    while seen.outcome == 1:
+    while sign(seen) == 1:
         cell = seen.scores[0][0]
         x, o, over = game.after(x, o, cell)
         if over:

@@ -279,7 +279,7 @@ class NearlyRules(Wavering):
 
     def __init__(self, rules: Any, seed: int | str) -> None:
         super().__init__(rules, seed)
-        self.tactics = TacticalPlayer(rules.game, self.rng)
+        self.tactics = TacticalPlayer(rules, self.rng)
 
     def choose(self, state: Any) -> int:
         return super().choose(state) if self.rng.random() < 0.01 else self.tactics.choose(state)

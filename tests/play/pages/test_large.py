@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from browsing import (
@@ -31,6 +32,8 @@ from solver.games.board_text import after_moves
 THREE = "h8 a1 i8 c1 j8 e1"
 RATED = estimated("g8 k8 h7", g8=0.93, h7=0.62, a9=0.3)
 PAIRS = [{"side": side, "kind": "pairing", "pairs": [["a1", "b1"], ["c1", "c2"]]} for side in "XO"]
+
+BOOK = Path(__file__).parents[3] / "data" / "duel.ttt4"
 
 
 @pytest.fixture
@@ -186,3 +189,25 @@ def test_a_review_of_a_large_board_tells_mistakes_from_changes(server: Served, v
     assert "false" not in after.inner_text()
     grades = page.get_by_role("list", name="Moves").locator(".grade")
     expect(grades).to_have_text(["looks like a mistake"])
+
+
+@pytest.mark.parametrize(
+    ("game", "board", "sentence", "reason"),
+    [
+        ("5,5,4", "/".join(["....."] * 5), "X to move: a draw with best play.", "X cannot win: O has an answer"),
+        ("duel", "....../....../..RR../...R../....../.GG...", "G to move: G wins by 2.", ""),
+    ],
+)  # fmt: skip
+def test_who_wins_is_said_if_it_is_known_although_no_move_is(
+    game: str, board: str, sentence: str, reason: str, server: Served, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solver.duel.plain._NODES_A_LOOK_AT_THE_CLOCK", 1)
+    monkeypatch.setattr("solver.kernels.loading.Loader.load", lambda loader: None)
+    oracle = Oracle(game, BOOK if game == "duel" else None, live=game != "duel", seconds=0.0)
+    page = visit(server.url + STILL)
+    page.route("**/api/positions", lambda route: route.fulfill(json=[oracle.analysis(board).as_dict()]))
+    page.goto(f"{server.url}/explore/{game}/{board}")
+    says(page, sentence)
+    assert {said.rpartition(", ")[2] for said in names(page) if "not settled" in said} == {"not settled"}
+    if reason:
+        expect(page.get_by_text(reason)).to_be_visible()

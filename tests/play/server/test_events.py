@@ -125,7 +125,7 @@ def test_a_stream_goes_on_after_any_version_without_a_gap_or_a_repetition(how: s
     match = server.begin("3,3,3")
     steps = server.play(match, ["b2", "a1", "c3", "a3", "a2"])
     expected = [f"id: {step['version']}\nevent: step\ndata: {json.dumps(step)}\n\n" for step in steps]
-    end = 'event: notice\ndata: {"undo_asked_by": null, "rematch": null, "notices": 0}\n\n'
+    end = 'event: notice\ndata: {"undo_asked_by": null, "undo_waits_for": [], "rematch": null, "notices": 0}\n\n'
     for after in range(6):
         path = path_of(match) + {"header": "", "query": f"?after={after}", "both": "?after=99"}[how]
         following = server.stream(path, **({} if how == "query" else {"Last-Event-ID": str(after)}))
