@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 from play.match import MatchError
 from play.opening import Opening, board_rules, names_for, usual_opponent
-from play.players.player import BEST_LEVEL, LEVELLED, read_player
-from play.players.roster import board_of
+from play.players.player import BEST_LEVEL, LEVELLED, best_level, read_player
+from play.players.roster import board_of, set_rules_of
 from play.records.files import export_record
 from play.screen.app import App
 from play.screen.board_view import Command
@@ -122,6 +122,7 @@ class GameView(MatchView):
     def _toggle_lines(self) -> None:
         if self.rules.captures:
             raise MatchError(f"{self.rules.name} has no lines")
+        set_rules_of(self.rules, "lines to point at")
         self._pointing = not self._pointing
 
     def _undo(self) -> None:
@@ -169,7 +170,7 @@ class GameView(MatchView):
         kind, level = read_player(self.sitting.names[side])
         if kind not in LEVELLED:
             raise MatchError(f"{self._called(side)} has no levels; ! calls the strongest opponent")
-        self._replace(side, f"{kind}:{max(0, min(level + by, BEST_LEVEL))}")
+        self._replace(side, f"{kind}:{max(0, min(level + by, best_level(self.rules)))}")
 
     def _replace(self, side: str, name: str) -> None:
         self.sitting.replace(side, name)

@@ -57,11 +57,12 @@ def test_every_key_works_or_says_who_plays_on_such_a_board(show: Show) -> None:
     screen.press(ENTER).until("O played", "Your turn.")
     for line in ("show", "hint", "why", "review"):
         say(screen, line).until("boards of up to 400 cells have an oracle", "its players are human, random, rules")
-    say(screen, "lines").until("1000,1000,5 has no lines.")
+    say(screen, "lines").until("boards of up to 400 cells have lines to point at")
     say(screen, "puzzle").until("boards of up to 400 cells have puzzles")
     say(screen, "level 5").until("the player 'oracle:5'")
     say(screen, "level 4").until("O is oracle, level 4 from now on.")
     screen.press("!").until("O is oracle, level 4")
+    screen.press("+").until("O is oracle, level 4 from now on.")
     say(screen, "resign").until("O has won: X resigned.")
 
 
