@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from play.match import Match
-from play.players.player import LEVELLED, PlayerError, read_player, require_player_of
+from play.players.player import BEST_LEVEL, LEVELLED, PlayerError, best_level, read_player, require_player_of
 from play.players.roster import Roster
 from play.records.kept import new_files
 from play.records.text import Record
@@ -87,4 +87,6 @@ def names_for(rules: CellRules, names: Sequence[str]) -> dict[str, str]:
 
 def usual_opponent(rules: CellRules, level: int | None = LEVEL) -> str:
     """Return who plays a game against a person, at a level if it has levels; at the best one if that is None."""
-    return f"{rules.opponent}:{level}" if level is not None and rules.opponent in LEVELLED else rules.opponent
+    if rules.opponent not in LEVELLED or (level is None and best_level(rules) == BEST_LEVEL):
+        return rules.opponent
+    return f"{rules.opponent}:{best_level(rules) if level is None else level}"

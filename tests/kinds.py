@@ -82,6 +82,20 @@ def lines_twin(name: str, **patches: Any) -> Twin:
     return Twin(name, rules.empty, group, moves, partial(naive.score, rules), naive.masks, board_at, patches)
 
 
+def wide_twin(name: str) -> Twin:
+    """A game of lines on a wide board, which is played and never solved."""
+    rules = naive.Game.named(name)
+
+    def moves(board: str) -> dict[int, str]:
+        free = [] if naive.over(rules, board) else [cell for cell, mark in enumerate(board) if mark == "."]
+        return {cell: naive.claim(board, cell) for cell in free}
+
+    def board_at(empty: int, number: int, place: int) -> str:
+        raise AssertionError("a wide board has no store")
+
+    return Twin(name, rules.empty, [], moves, partial(naive.score, rules), naive.masks, board_at, {})
+
+
 def duel_twin(name: str, **patches: Any) -> Twin:
     duel = naive.Duel.named(name)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import lmdb
 import pytest
-from kinds import Twin, twins
+from kinds import Twin, twins, wide_twin
 from naive import canonical, turned
 from stores import break_off, done_in, seal_anew, tasks_of
 
@@ -28,6 +28,7 @@ from solver.errors import BoardError, StoreDamaged, StoreError, StoreMismatch, S
 from solver.games.board import BoardGame
 from solver.games.notation import parse_game
 from solver.games.registry import find_game
+from solver.games.wide import WideState
 from solver.index.layout import stored_plies
 from solver.index.places import UNREACHED
 from solver.kinds import kind_of
@@ -45,6 +46,12 @@ def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Twi
     """A small game of some kind, and its twin."""
     for name, value in request.param.patches.items():
         monkeypatch.setattr(name, value)
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(params=(*twins(), wide_twin("21,20,3"), wide_twin("1,401,2,misere")), ids=str)
+def played_twin(request: pytest.FixtureRequest) -> Twin:
+    """A game of some kind that can be played, and its twin."""
     return request.param  # type: ignore[no-any-return]
 
 
@@ -316,8 +323,16 @@ def played(twin: Twin, seed: int) -> Record:
     return Record(match, dict.fromkeys(rules.sides, "human"))
 
 
-def test_a_match_goes_as_the_twin_says(twin: Twin) -> None:
-    rules = find_game(twin.name)
+def masks_of(state: Any) -> tuple[int, int]:
+    """The cells of both sides, the first side's first."""
+    if isinstance(state, WideState):
+        first, second = (sum(1 << cell for cell in state.of_side(side)) for side in (0, 1))
+        return first, second
+    return state.position.x, state.position.o
+
+
+def test_a_match_goes_as_the_twin_says(played_twin: Twin) -> None:
+    twin, rules = played_twin, find_game(played_twin.name)
     for seed in range(10):
         board, match = twin.empty, Match(rules)
         rng = random.Random(seed)
@@ -327,16 +342,16 @@ def test_a_match_goes_as_the_twin_says(twin: Twin) -> None:
             cell = rng.choice(sorted(moves))
             match.play(match.to_move or "", cell)
             board = moves[cell]
-            assert (match.state.position.x, match.state.position.o) == twin.masks(board)
+            assert masks_of(match.state) == twin.masks(board)
         score, outcome = twin.score(board), match.outcome
         assert outcome is not None
         last = rules.sides[(len(match.moves) - 1) % 2]
         assert (outcome.winner is None, outcome.winner == last) == (score == 0, score < 0)
 
 
-def test_a_record_that_is_written_is_read_back_as_text_and_as_json(twin: Twin) -> None:
+def test_a_record_that_is_written_is_read_back_as_text_and_as_json(played_twin: Twin) -> None:
     for seed in range(15):
-        record = played(twin, seed)
+        record = played(played_twin, seed)
         again = [read_record(str(record)), record_from_json(json.dumps(record_as_dict(record)))]
         for other in again:
             assert other.match.events == record.match.events
@@ -344,8 +359,8 @@ def test_a_record_that_is_written_is_read_back_as_text_and_as_json(twin: Twin) -
             assert (other.match.outcome, other.result, other.tags) == (record.match.outcome, record.result, record.tags)
 
 
-def test_a_session_plays_a_match_to_its_end_and_keeps_every_step(twin: Twin) -> None:
-    rules = find_game(twin.name)
+def test_a_session_plays_a_match_to_its_end_and_keeps_every_step(played_twin: Twin) -> None:
+    rules = find_game(played_twin.name)
     person, machine = rules.sides
     players, kept = {person: None, machine: RandomPlayer(rules, random.Random(7))}, []
     names = {person: "human", machine: "random"}

@@ -22,12 +22,12 @@ from solver.games.score import MARGIN
 _FIRST, _SECOND = {"fg": "bright_blue", "bold": True}, {"fg": "yellow", "bold": True}
 _RED, _GREEN = {"fg": "bright_red", "bold": True}, {"fg": "green", "underline": True}
 _THIRD, _FOURTH = {"fg": "bright_magenta", "bold": True}, {"fg": "cyan", "bold": True}
-_LOOKS = {"X": _FIRST, "O": _SECOND, "Z": _THIRD, "T": _FOURTH, "R": _RED, "G": _GREEN}
+LOOKS = {"X": _FIRST, "O": _SECOND, "Z": _THIRD, "T": _FOURTH, "R": _RED, "G": _GREEN}
 """Blue and yellow are safe for the colour-blind; red and green are not, so one is bold and the other underlined. The
 letters differ anyway."""
 
 
-_COLUMNS = 80
+COLUMNS = 80
 """How wide a terminal is."""
 
 
@@ -111,11 +111,11 @@ def _width(columns: int, label: int, notes: Mapping[int, str]) -> int:
     """Return how wide a cell is drawn: roomy, unless a terminal is wide enough only for less."""
     longest = max([len(note) for note in notes.values()] + [len(column_name(columns - 1))])
     for width in (longest + 3, longest + 2, max(3, longest + 1)):
-        if label + 1 + width * columns <= _COLUMNS:
+        if label + 1 + width * columns <= COLUMNS:
             return width
     return longest + 3
 
 
 def _cell(mark: str | None, note: str, starred: bool) -> str:
-    looks = _LOOKS[mark] if mark else {"bold": True} if starred else {"dim": True}
+    looks = LOOKS[mark] if mark else {"bold": True} if starred else {"dim": True}
     return click.style(mark or note, **looks)

@@ -13,7 +13,7 @@ from play.cli.options import further_sides, game_option, player_options, seed_op
 from play.cli.starting import opening_of, plain_option, play_record, takes_screen
 from play.match import Match
 from play.opening import LEVEL, Opening
-from play.players.player import BEST_LEVEL, LEVELLED, is_large, is_multiplayer
+from play.players.player import BEST_LEVEL, LEVELLED, best_level, is_large, is_multiplayer
 from play.records.kept import new_files
 from play.records.text import Record, with_first
 from solver import __version__
@@ -90,6 +90,8 @@ def _begin(
 ) -> None:  # fmt: skip
     opponent = rules.opponent if isinstance(rules, CellRules) else "random"
     names = {side: name or opponent for side, name in zip(rules.sides, given, strict=False)}
+    if level is None and given[1] is None and opponent in LEVELLED and best_level(rules) < BEST_LEVEL:
+        level = best_level(rules)
     if level is None and given[1] is None and screen and given[0] == "human" and opponent in LEVELLED:
         level = LEVEL  # the prompt's opponent is the best; what is one key away need not be met at first
     if level is not None and is_multiplayer(rules):

@@ -31,10 +31,10 @@ export async function hint(view) {
   view.draw();
 }
 
-/** Say why a cell cannot be picked, to who would have to move. */
+/** Say why a cell cannot be picked, to who would have to move; of a wide board it is known by its name, and taken. */
 export function refuse({own, match, game, sending, viewed, myTurn, status}, cell) {
   if (!own.length || match.outcome || sending === match.version) return;
-  const name = game.names[cell], empty = marksOf(match.state)[cell] === ".";
+  const name = game.names?.[cell] ?? cell, empty = game.names && marksOf(match.state)[cell] === ".";
   status.say(viewed !== null ? "This is an earlier position: go back to the game to move."
     : !myTurn ? `It is ${match.to_move}\u2019s turn.`
     : empty ? game.kind.refusal(name, match.to_move) : `${name} is taken: pick an empty cell.`, "error");

@@ -29,7 +29,7 @@ const pause = (ms, signal) => new Promise((resolve, reject) => {
   signal.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason); }, {once: true});
 });
 
-/** Return the JSON of an answer. A busy or broken server is asked a few times, one that cannot be reached for ever. */
+/** Return the JSON of an answer; a busy server is asked a few times, one out of reach for ever. */
 export async function api(path, {body, token, signal = new AbortController().signal} = {}) {
   for (let attempt = 0; ; attempt++) {
     let wait = Math.min(8000, 250 * 2 ** attempt);
@@ -181,8 +181,8 @@ export const part = (name) => import(`/static/${name}.js${fresh}`).catch(() => {
 
 const DUEL = /^duel(?:,(\d|1[0-2]),(\d|1[0-2]))?$/;
 
-/** What is special to games of lines; duel.js has the same for the duel, and more. */
-const LINES = {
+/** What is special to games of lines; duel.js and wide.js have the same, and more. */
+export const LINES = {
   marks: {X: "M2.2 2.2L7.8 7.8M7.8 2.2L2.2 7.8", O: "M5 2a3 3 0 1 0 0 6 3 3 0 1 0 0-6z"},
   called: (player) => player.replace(/^oracle(:(\d+))?$/, (all, colon, level) => `the oracle${level ? `, level ${level}` : ""}`)
     .replace(/^run:/, "learner "),
@@ -200,7 +200,8 @@ export async function findGame(name, {lines = false} = {}) {
     const fields = await api(`/api/games/${encodeURIComponent(name)}`);
     game = fields.cells == null ? {name: fields.name, rows: 0} : {...fields, names: fields.cell_names};
   }
-  game.kind = DUEL.test(game.name) ? await part("duel") : game.sides?.[2] ? await part("several") : LINES;
+  game.kind = DUEL.test(game.name) ? await part("duel") : game.sides?.[2] ? await part("several")
+    : game.names || !game.rows ? LINES : await part("wide");
   known.set(name, game);
   return game;
 }
@@ -215,7 +216,7 @@ function shapeOf(name) {
   return {name, rows: +rows, columns: +columns, cells, squares, names};
 }
 
-function letters(column) {
+export function letters(column) {
   const last = String.fromCharCode(97 + column % 26);
   return column < 26 ? last : letters(Math.floor(column / 26) - 1) + last;
 }
@@ -289,7 +290,7 @@ export class Board {
     return button;
   }
 
-  /** Draw a board: what the move before it changed, cells that can be picked, that ended the game, notes, cells to point out. */
+  /** Draw a board: what the last move changed, cells to pick, that ended the game, notes, cells to point out. */
   show({board, before, playable = new Set(), ending = [], notes = new Map(), shown = new Set()}) {
     this.playable = playable;
     const {marks: paths} = this.game.kind, marks = marksOf(board), was = before && marksOf(before), ended = new Set(ending);
@@ -348,7 +349,7 @@ export class Board {
   }
 }
 
-/** Return a checkbox that shows the lines through the cell one looks at; lines.js does that when it is wanted. */
+/** Return a checkbox that shows the lines through a cell, by lines.js. */
 export function linesOnDemand(name, redraw) {
   const lines = {shown: new Set(), at: null, look(cell) { lines.at = cell; }};
   const box = h("input", {type: "checkbox", onchange: () => part("lines").then(({toggle}) => toggle(lines, box, name, redraw)).catch(() => {})});

@@ -1,7 +1,7 @@
 // Exploring: what every move leads to, from any position of any game, and where one can go wrong.
 
 import {
-  Board, Problem, SETTLED, after, api, boardText, emptyBoard, failure, filled, findGame, gameChoice, go, h, layout, linesOnDemand, marksOf, part,
+  Board, Problem, SETTLED, after, api, boardText, described, emptyBoard, failure, filled, findGame, gameChoice, go, h, layout, linesOnDemand, marksOf, part,
   refill, statusLine,
 } from "./app.js";
 
@@ -13,7 +13,7 @@ export async function show(main, {parts, query, signal}) {
   const name = parts[0] || "4,4,4";
   const game = await findGame(name);
   signal.throwIfAborted();
-  if (!game.rows) throw new Error(`${game.name} is not a game on a board, and has no positions to look up.`);
+  if (!game.names) throw new Error(`${described(game)}: a game without positions to look up.`);
   let path = [parts.slice(1).join("/") || emptyBoard(game)], at = 0;
   const moves = (query.get("moves") ?? "").split(/[ +,]+/).filter(Boolean);
   if (moves.length) {

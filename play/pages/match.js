@@ -28,13 +28,13 @@ function played(events) {
 
 class MatchView {
   constructor(main, match, game, mine, signal) {
-    Object.assign(this, {match, game, mine, signal, path: `/api/matches/${match.id}`, graded: game.rows && !game.sides?.[2], hint: null, viewed: null, review: null});
+    Object.assign(this, {match, game, mine, signal, path: `/api/matches/${match.id}`, graded: game.names && !game.sides?.[2], hint: null, viewed: null, review: null});
     this.status = statusLine();
     this.lines = linesOnDemand(game.name, () => this.draw());
-    this.board = game.rows
+    this.board = game.kind.boardOf?.(this) ?? (game.rows
       ? new Board(game, {
         onpick: (cell) => this.play(game.names[cell]), onrefuse: (cell) => this.act("refuse", cell), onlook: (cell) => this.lines.look(cell),
-      }) : null;
+      }) : null);
     this.picture = h("div", {class: "picture"}, this.board?.element);
     this.players = h("ul", {class: "players"});
     this.offer = h("div", {class: "offer"});
@@ -103,7 +103,8 @@ class MatchView {
     const {match} = this, moves = this.made = played(match.events);
     const at = this.viewed ?? moves.length;
     let {state} = match;
-    if (this.board) {
+    if (this.game.kind.draw) this.game.kind.draw(this, moves.slice(0, at));
+    else if (this.board) {
       let board = match.board ?? emptyBoard(this.game), before;
       for (const {move, side} of moves.slice(0, at)) board = after(this.game, before = board, move, side);
       const now = this.viewed === null, open = now && this.myTurn && !match.outcome;

@@ -44,7 +44,7 @@ export async function show(main, {signal}) {
     if (levels.length && !levels[chosen.level]) chosen.level = 1;
     level = h("span");
     slider = h("label", {class: "field"}, h("span", {}, "Level ", level), h("input", {
-      type: "range", min: levels.findIndex(Boolean), max: 10, value: chosen.level, oninput: (event) => set({level: Number(event.target.value)}),
+      type: "range", min: levels.findIndex(Boolean), max: levels.length - 1, value: chosen.level, oninput: (event) => set({level: Number(event.target.value)}),
     }));
     side = Object.keys(names);
     const seats = Object.fromEntries(side.map((each, number) => ["XO"[number] ?? each, names[each]]));
@@ -68,7 +68,8 @@ export async function show(main, {signal}) {
     form.elements.side.forEach((input) => { input.disabled = chosen.opponent === "here"; });
     const mine = chosen.opponent === "here" || (chosen.opponent in machines && chosen.side === "X");
     status.say(mine ? begins : "Start the game when you are ready.");
-    if (board) board.show({board: emptyBoard(board.game), playable: new Set(mine ? board.game.squares.keys() : [])});
+    if (board) board.show(board.game.names ? {board: emptyBoard(board.game), playable: new Set(mine ? board.game.squares.keys() : [])}
+      : {moves: [], open: mine});
   }
 
   /** Draw the board chosen, and offer what its kind of game has; `sized` if the fields for its size have the focus. */
@@ -88,7 +89,8 @@ export async function show(main, {signal}) {
         offer({...now, machines: {...now.machines, ...trained}});
         tell();
       }).catch(() => {});
-      board = game.rows ? new Board(game, {onpick: (cell) => startGame(game.names[cell])}) : null;
+      board = game.kind.Part ? new game.kind.Part(game, {onpick: startGame})
+        : game.rows ? new Board(game, {onpick: (cell) => startGame(game.names[cell])}) : null;
       left.replaceChildren(board ? board.element : h("p", {}, `${game.name} has no picture: start the game.`));
       if (sized) choice.replaceWith(choice = gameChoice(name, (other) => set({game: other}), true));
       else {

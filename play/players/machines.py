@@ -8,7 +8,7 @@ from oracle.answers import Move
 from oracle.oracle import Oracle
 from solver.errors import NotSettled
 from solver.games.board import cells_of
-from solver.games.cell_rules import CellRules
+from solver.games.cell_rules import SetRules
 from solver.games.line_rules import LineState
 from solver.games.lines import lines_only
 from solver.games.rules import Rules
@@ -50,7 +50,7 @@ class TacticalPlayer:
     Of several opponents, the one whose turn comes first is blocked first.
     """
 
-    def __init__(self, rules: CellRules, rng: "random.Random") -> None:
+    def __init__(self, rules: SetRules, rng: "random.Random") -> None:
         """Play a game of lines, and draw among equally good cells from `rng`."""
         self._rules, self._game = rules, lines_only(rules.game)
         self._rng = rng

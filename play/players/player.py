@@ -20,8 +20,9 @@ from solver.errors import Ttt4Error
 from solver.games.board_rules import BoardRules
 from solver.games.cell_rules import CellRules
 from solver.games.line_rules import LineRules
-from solver.games.lines import SETTLED_CELLS
+from solver.games.lines import NARROW_CELLS, SETTLED_CELLS
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 from solver.own_code import is_own, one_line
 from solver.text import shown
 
@@ -40,6 +41,12 @@ MULTIPLAYER = ("mcts", "rules", "random")
 
 LEVELLED = ("oracle", "search")
 """The kinds of players that have levels."""
+
+WIDE = (*LEVELLED, "rules", "random")
+"""The machines for boards of more than 400 cells."""
+
+WIDE_LEVEL = 4
+"""The highest level on boards of more than 400 cells: those above it look ahead, and these only glance."""
 
 RUN = "run:"
 """What the name of a trained run begins with; its folder follows."""
@@ -101,13 +108,11 @@ def folder_of(name: str) -> str:
 def require_player_of(rules: Rules[Any], name: str) -> None:
     """Raise PlayerError if the game has no such player."""
     kind, level = read_player(name)
-    if is_multiplayer(rules):
-        if kind not in (*MULTIPLAYER, "human", "own"):
-            there = ", ".join(MULTIPLAYER)
-            raise PlayerError(
-                f"{rules.name} has no player {name.strip()!r}: for {len(rules.sides)} sides there are {there}, mcts:N, "
-                "human, and your own as MODULE:NAME"
-            )
+    what = f"the player {shown(name.strip(), 40)}"
+    if missing := why_without(rules, what):
+        there = MULTIPLAYER if is_multiplayer(rules) else WIDE
+        if kind not in (*there, "human", "own") or (kind in LEVELLED and level > best_level(rules)):
+            raise PlayerError(missing)
         return
     lines, board = isinstance(rules, LineRules), isinstance(rules, BoardRules)
     capture = isinstance(rules, BoardRules) and rules.captures
@@ -121,17 +126,39 @@ def require_player_of(rules: Rules[Any], name: str) -> None:
     elif kind in ("search", "oracle", "first") and not board:
         where = "on a board"
     if where:
-        raise PlayerError(f"only games {where} have the player {name.strip()!r}, and {rules.name} is not one")
+        raise PlayerError(f"only games {where} have {what}, and {rules.name} is not one")
 
 
 def is_multiplayer(rules: Rules[Any]) -> bool:
     """Tell whether it is a game of lines of more than two sides."""
-    return isinstance(rules, CellRules) and not isinstance(rules, BoardRules)
+    return isinstance(rules, CellRules) and len(rules.sides) > 2
 
 
 def is_large(rules: Rules[Any]) -> bool:
     """Tell whether it is a game of lines on a board that is too large to settle without a store."""
-    return isinstance(rules, LineRules) and rules.game.cells > rules.game.settled_cells
+    return isinstance(rules, WideRules) or (
+        isinstance(rules, LineRules) and rules.game.cells > rules.game.settled_cells
+    )
+
+
+def best_level(rules: Rules[Any]) -> int:
+    """Return the highest level that players of a game have, if any have levels."""
+    return WIDE_LEVEL if isinstance(rules, WideRules) else BEST_LEVEL
+
+
+def why_without(rules: Rules[Any], what: str) -> str:
+    """Return why a game on a board is without something for its size or its sides, and who plays it; else nothing."""
+    if isinstance(rules, WideRules):
+        return (
+            f"only boards of up to {NARROW_CELLS} cells have {what}, and {rules.name} has {rules.game.cells:,}: its "
+            f"players are human, random, rules, oracle:0 to oracle:{WIDE_LEVEL} and MODULE:NAME"
+        )
+    if is_multiplayer(rules):
+        return (
+            f"only games of two sides have {what}, and {rules.name} has {len(rules.sides)}: its players are human, "
+            "random, rules, mcts, mcts:N and MODULE:NAME"
+        )
+    return ""
 
 
 def may_resume(name: str) -> bool:

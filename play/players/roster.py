@@ -8,16 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.oracle import SECONDS, Oracle
 from play.players.machines import FirstPlayer, LevelPlayer, OraclePlayer, RandomPlayer, TacticalPlayer
-from play.players.player import BEST_LEVEL, Player, PlayerError, folder_of, is_large, read_player, require_player_of
+from play.players.player import (
+    BEST_LEVEL,
+    Player,
+    PlayerError,
+    folder_of,
+    is_large,
+    read_player,
+    require_player_of,
+    why_without,
+)
 from solver.engine import takes
 from solver.errors import GameError, Ttt4Error
 from solver.folders import find_store, is_named
 from solver.games.board import BoardGame, require_solvable
 from solver.games.board_rules import BoardRules
-from solver.games.cell_rules import CellRules
+from solver.games.cell_rules import SetRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 from solver.kernels.loading import LOADING
 from solver.kinds import kind_of
 from solver.own_code import load_own, one_line
@@ -110,6 +120,10 @@ class Roster:
         if kind == "own":
             return made(load_own(who), self.rules, seed, who.strip())
         require_player_of(self.rules, who)
+        if isinstance(self.rules, WideRules):
+            from play.players.wide import wide_player  # only now: other games do without
+
+            return wide_player(self.rules, kind, level, seed)
         if kind in ("search", "priority", "mcts") and isinstance(self.rules, BoardRules) and self.rules.captures:
             return self._of_duel(self.rules.game, kind, level, seed)
         if kind == "run":
@@ -129,7 +143,7 @@ class Roster:
         if kind == "oracle":
             return LevelPlayer(self.oracle(), level, rng)
         if kind == "rules":
-            return TacticalPlayer(cell_rules_of(self.rules, "the player 'rules'"), rng)
+            return TacticalPlayer(set_rules_of(self.rules, "the player 'rules'"), rng)
         if kind == "mcts":
             return self._of_playouts(level, rng)
         return RandomPlayer(self.rules, rng)
@@ -215,33 +229,25 @@ class Roster:
         return not live and game.cells <= game.solvable_cells and os.path.exists(find_store(game, store))
 
 
-def cell_rules_of(rules: Rules[Any], what: str) -> CellRules:
-    """Return rules whose moves are cells; raise GameError, saying what only those have, for other games."""
-    if isinstance(rules, CellRules):
+def set_rules_of(rules: Rules[Any], what: str) -> SetRules:
+    """Return rules that keep sets of cells; raise GameError, saying what only those have, for other games."""
+    if isinstance(rules, SetRules):
         return rules
-    raise GameError(f"only games on a board have {what}, and {rules.name} is not one")
+    raise GameError(why_without(rules, what) or f"only games on a board have {what}, and {rules.name} is not one")
 
 
 def board_of(rules: Rules[Any], what: str) -> BoardGame[Any]:
     """Return the game of two sides on a board that rules are of; raise GameError, saying what only those have, else."""
     if isinstance(rules, BoardRules):
         return rules.game
-    require_two_sides(rules, what)
-    raise GameError(f"only games on a board have {what}, and {rules.name} is not one")
+    raise GameError(why_without(rules, what) or f"only games on a board have {what}, and {rules.name} is not one")
 
 
 def lines_of(rules: Rules[Any], what: str) -> Game:
     """Return the game of lines of two sides that rules are of; raise GameError, saying what only those have, else."""
     if isinstance(rules, LineRules):
         return rules.game
-    require_two_sides(rules, what)
-    raise GameError(f"only games of lines have {what}, and {rules.name} is not one")
-
-
-def require_two_sides(rules: Rules[Any], what: str) -> None:
-    """Raise GameError, saying what only games of two sides have, if there are more."""
-    if len(rules.sides) > 2:
-        raise GameError(f"only games of two sides have {what}, and {rules.name} has {len(rules.sides)}")
+    raise GameError(why_without(rules, what) or f"only games of lines have {what}, and {rules.name} is not one")
 
 
 def called(who: Contestant) -> str:

@@ -33,9 +33,10 @@ from typing import Any
 from play.match import FORFEITED, MADE_AGAIN, MOVED, RESIGNED, STARTED_OVER, TOOK_BACK, Event, Match, MatchError
 from solver.errors import GameError, Ttt4Error
 from solver.games.board_rules import BoardRules, captured_by
-from solver.games.line_rules import LineRules
+from solver.games.line_rules import EitherBegins, LineRules
 from solver.games.registry import find_game, may_be_recorded
 from solver.games.rules import Outcome, Rules, points, set_up
+from solver.games.wide import WideRules
 from solver.own_code import is_own
 from solver.text import shown
 
@@ -137,7 +138,7 @@ def start_tags(match: Match[Any]) -> dict[str, str]:
     """Return the tags that say where a match began, if that is not where its game begins."""
     rules, start = match.rules, match.start
     tags = {}
-    if isinstance(rules, LineRules) and rules.first != "X":
+    if isinstance(rules, EitherBegins) and rules.first != "X":
         tags["First"] = rules.first
     if rules.key(start) != rules.key(rules.start()):
         tags["Board"] = rules.encode(start)
@@ -220,7 +221,7 @@ def begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[A
                 error.unnamed_game, error.own_game_tags = own, tags
                 raise error
             rules = find_game(tags["Game"])
-        if "First" in tags or isinstance(rules, LineRules):
+        if "First" in tags or isinstance(rules, EitherBegins):
             tag = "First"
             rules = with_first(rules, tags.get("First", "X"))
         if "Board" in tags:
@@ -235,7 +236,7 @@ def begun(tags: dict[str, str], lines: dict[str, int], name: str, rules: Rules[A
 
 def with_first(rules: Rules[Any], first: str) -> Rules[Any]:
     """Return the same rules with another mark to begin; raise GameError if the game has no such choice."""
-    if not isinstance(rules, LineRules):
+    if not isinstance(rules, LineRules | WideRules):
         raise GameError(f"{rules.name} has rules that say who begins")
     if first not in rules.sides:
         raise GameError(f"no side {shown(first, 24)} can begin: choose X or O")

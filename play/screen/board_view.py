@@ -6,7 +6,7 @@ keys on the last row.
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from play.screen.app import App
 from play.screen.boards import Fit, Shown, draw_board, fit
@@ -14,7 +14,7 @@ from play.screen.canvas import Area, Canvas, Look
 from play.screen.lines import draw_bar, wrapped
 from play.words import sentence
 from solver.errors import Ttt4Error
-from solver.games.board import BoardGame
+from solver.games.cell_rules import Cells
 
 _SIDE = 26
 """How many columns the right side has at least."""
@@ -53,19 +53,19 @@ class _Layout(NamedTuple):
 class BoardView:
     """A view of a board; what it shows and does is for its subclasses to say."""
 
-    game: BoardGame[Any]
+    game: Cells
     covers = True
 
-    def __init__(self, app: App, game: BoardGame[Any]) -> None:
+    def __init__(self, app: App, game: Cells) -> None:
         """Begin with the cursor in the middle."""
         self.app = app
         self.message = ""
         self.take_game(game)
 
-    def take_game(self, game: BoardGame[Any]) -> None:
+    def take_game(self, game: Cells) -> None:
         """Show a board of this game from now on."""
         self.game = game
-        self.cursor = game.cells_by_square.get(game.rows // 2 * game.columns + game.columns // 2, game.cells // 2)
+        self.cursor = game.middle
         self.typed = ""
 
     @property
@@ -122,10 +122,10 @@ class BoardView:
         """Move the cursor, claim a cell, or run a command."""
         if key.startswith("do "):  # a click on a button
             self._run(key.removeprefix("do "))
-        elif key in self.game.cells_by_name:  # a click
+        elif (cell := self._named(key)) is not None:  # a click
             self.typed = ""
-            self.cursor = self.game.cells_by_name[key]
-            self.claim(self.cursor)
+            self.cursor = cell
+            self.claim(cell)
         elif key == "enter" or key == " ":
             self._enter()
         elif key == "backspace" and self.typed:
@@ -135,13 +135,17 @@ class BoardView:
 
     def _enter(self) -> None:
         typed, self.typed = self.typed, ""
-        if typed in self.game.cells_by_name:
-            self.cursor = self.game.cells_by_name[typed]
-            self.claim(self.cursor)
+        if (cell := self._named(typed)) is not None:
+            self.cursor = cell
+            self.claim(cell)
         elif typed in self.commands:
             self._run(typed)
         else:
             self.claim(self.cursor)
+
+    def _named(self, name: str) -> int | None:
+        """Return the cell with exactly this name."""
+        return self.game.cell(name) if name and name in self.game.names_from(name) else None
 
     def _run(self, key: str) -> None:
         self.typed = ""
@@ -154,9 +158,8 @@ class BoardView:
         """Take a character of a cell's name; tell whether that is all that it means."""
         if len(key) != 1 or not key.isalnum():
             return False
-        names = self.game.cells_by_name
         for text in (self.typed + key, key):
-            found = [name for name in names if name.startswith(text)]
+            found = self.game.names_from(text)
             if not found:
                 continue
             self.typed = text
@@ -170,9 +173,9 @@ class BoardView:
     def _step(self, down: int, right: int) -> None:
         """Move the cursor to the next cell in a direction; holes are skipped."""
         game = self.game
-        row, column = divmod(game.squares[self.cursor], game.columns)
+        row, column = game.place(self.cursor)
         while 0 <= (row := row + down) < game.rows and 0 <= (column := column + right) < game.columns:
-            cell = game.cells_by_square.get(row * game.columns + column)
+            cell = game.cell_at(row, column)
             if cell is not None:
                 self.cursor = cell
                 return

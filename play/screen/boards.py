@@ -12,13 +12,11 @@ the same signs here: the last move is in brackets, and the lines that ended the 
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from play.screen.canvas import SIDES, Area, Canvas, Look
-from solver.games.board import BoardGame, column_name
-
-MARGIN = 4
-"""How many columns the names of rows take, with the edge of the board."""
+from solver.games.board import column_name
+from solver.games.cell_rules import Cells
 
 _DRAWN = {
     "X": ("╲ ╱", " ╳ ", "╱ ╲"),
@@ -42,10 +40,10 @@ class Fit(NamedTuple):
     lines: bool
     mark: int
 
-    def size(self, game: BoardGame[Any]) -> tuple[int, int]:
+    def size(self, game: Cells) -> tuple[int, int]:
         """Return how many rows and columns the whole board takes, with its names."""
         edge = int(self.lines)
-        return 1 + game.rows * (self.rows + edge) + edge, MARGIN + game.columns * (self.columns + edge) + edge
+        return 1 + game.rows * (self.rows + edge) + edge, margin(game) + game.columns * (self.columns + edge) + edge
 
 
 _FITS = [Fit(mark + 2, 2 * mark + 4, True, mark) for mark in _GROWN] + [
@@ -68,7 +66,12 @@ class Shown(NamedTuple):
     cursor: int | None = None
 
 
-def fit(game: BoardGame[Any], rows: int, columns: int, widest: int = 0) -> Fit:
+def margin(game: Cells) -> int:
+    """Return how many columns the names of rows take, with the edge of the board."""
+    return max(4, len(str(game.rows)) + 1)
+
+
+def fit(game: Cells, rows: int, columns: int, widest: int = 0) -> Fit:
     """Return the largest way to draw a board in an area, with notes so wide; the smallest, if none fits."""
     for each in _FITS:
         height, width = each.size(game)
@@ -77,24 +80,25 @@ def fit(game: BoardGame[Any], rows: int, columns: int, widest: int = 0) -> Fit:
     return _FITS[-1] if widest <= 2 else _FITS[-2]
 
 
-def draw_board(canvas: Canvas, area: Area, game: BoardGame[Any], how: Fit, shown: Shown) -> None:
+def draw_board(canvas: Canvas, area: Area, game: Cells, how: Fit, shown: Shown) -> None:
     """Draw a board in an area: if it is larger, the part that has the cursor."""
-    row, column = divmod(game.squares[shown.cursor], game.columns) if shown.cursor is not None else (0, 0)
+    row, column = game.place(shown.cursor) if shown.cursor is not None else (0, 0)
+    side = margin(game)
     rows = _seen(game.rows, (area.rows - 1 - how.lines) // (how.rows + how.lines), row)
-    columns = _seen(game.columns, (area.columns - MARGIN - how.lines) // (how.columns + how.lines), column)
-    inside = _Inside(canvas, area.row + 1, area.column + MARGIN, how, rows, columns)
+    columns = _seen(game.columns, (area.columns - side - how.lines) // (how.columns + how.lines), column)
+    inside = _Inside(canvas, area.row + 1, area.column + side, how, rows, columns)
     inside.draw_names(area)
     canvas.put(area.row, area.column, _hidden(game, rows, columns), Look.BOLD)
     if how.lines:
         inside.draw_lines(game)
     for row in rows:
         for column in columns:
-            cell = game.cells_by_square.get(row * game.columns + column)
+            cell = game.cell_at(row, column)
             if cell is not None:
                 inside.draw_cell(game, row, column, cell, shown)
 
 
-def _hidden(game: BoardGame[Any], rows: range, columns: range) -> str:
+def _hidden(game: Cells, rows: range, columns: range) -> str:
     """Return arrows to where the board goes on beyond what is seen of it."""
     ways = (columns.start > 0, columns.stop < game.columns, rows.start > 0, rows.stop < game.rows)
     return "".join(arrow for arrow, way in zip("←→↑↓", ways, strict=True) if way)
@@ -133,14 +137,16 @@ class _Inside(NamedTuple):
             self.canvas.put(area.row, place.column + (place.columns - len(name) + 1) // 2, name, Look.DIM)
         for row in self.rows:
             place = self.place(row, self.columns.start)
-            self.canvas.put(place.row + (place.rows - 1) // 2, area.column, f"{row + 1:>{MARGIN - 1}}", Look.DIM)
+            self.canvas.put(
+                place.row + (place.rows - 1) // 2, area.column, f"{row + 1:>{self.left - area.column - 1}}", Look.DIM
+            )
 
-    def draw_lines(self, game: BoardGame[Any]) -> None:
+    def draw_lines(self, game: Cells) -> None:
         """Draw the lines around all cells that are seen; holes have none of their own."""
         corners: dict[tuple[int, int], str] = {}
         for row in self.rows:
             for column in self.columns:
-                if row * game.columns + column not in game.cells_by_square:
+                if game.cell_at(row, column) is None:
                     continue
                 top, left, bottom, right = _around(area := self.place(row, column))
                 for edge in (top, bottom):
@@ -158,7 +164,7 @@ class _Inside(NamedTuple):
         for (row, column), ways in corners.items():
             self.canvas.put(row, column, _JOINED["".join(sorted(set(ways)))], Look.DIM)
 
-    def draw_cell(self, game: BoardGame[Any], row: int, column: int, cell: int, shown: Shown) -> None:
+    def draw_cell(self, game: Cells, row: int, column: int, cell: int, shown: Shown) -> None:
         """Draw what is in a cell."""
         area = self.place(row, column)
         if mark := shown.marks.get(cell):

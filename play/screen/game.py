@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 from play.match import MatchError
 from play.opening import Opening, board_rules, names_for, usual_opponent
-from play.players.player import BEST_LEVEL, LEVELLED, read_player
-from play.players.roster import board_of
+from play.players.player import BEST_LEVEL, LEVELLED, best_level, read_player
+from play.players.roster import board_of, set_rules_of
 from play.records.files import export_record
 from play.screen.app import App
 from play.screen.board_view import Command
@@ -67,7 +67,9 @@ class GameView(MatchView):
             "page down": Command(lambda: self._view(self._at + 1), "", ""),
             "home": Command(lambda: self._view(0), "", "the first position"),
             "end": Command(self._return, "", "the position of the game"),
-            ":": Command(self._ask_words, "", "a line to type: save FILE, restart, level 5, game 3,4,3, lines b2"),
+            ":": Command(
+                self._ask_words, "", "a line to type: save FILE, restart, level 5, game 3,4,3, lines b2, look b2"
+            ),
         }
 
     def _play_on(self) -> None:
@@ -121,6 +123,7 @@ class GameView(MatchView):
     def _toggle_lines(self) -> None:
         if self.rules.captures:
             raise MatchError(f"{self.rules.name} has no lines")
+        set_rules_of(self.rules, "lines to point at")
         self._pointing = not self._pointing
 
     def _undo(self) -> None:
@@ -186,7 +189,7 @@ class GameView(MatchView):
         kind, level = read_player(self.sitting.names[side])
         if kind not in LEVELLED:
             raise MatchError(f"{self._called(side)} has no levels; ! calls the strongest opponent")
-        self._replace(side, f"{kind}:{max(0, min(level + by, BEST_LEVEL))}")
+        self._replace(side, f"{kind}:{max(0, min(level + by, best_level(self.rules)))}")
 
     def _replace(self, side: str, name: str) -> None:
         self.sitting.replace(side, name)
@@ -220,7 +223,10 @@ class GameView(MatchView):
         """Do what a line says that could be typed at the prompt."""
         run: dict[str, Callable[[], object]] = {each.word: each.run for each in self._table.values() if each.word}
         run |= {"restart": self._restart}
-        given = {"save": self._save, "level": self._set_level, "game": self._set_game, "lines": self._point_at_lines}
+        given = {
+            "save": self._save, "level": self._set_level, "game": self._set_game, "lines": self._point_at_lines,
+            "look": self._look,
+        }  # fmt: skip
         try:
             named = command_in(line, {**run, **given}, given)
             if named and named[0] in given and (named[1] or named[0] not in run):
@@ -244,6 +250,9 @@ class GameView(MatchView):
     def _point_at_lines(self, name: str) -> None:
         self.cursor = self.game.cell(name)
         self._toggle_lines()
+
+    def _look(self, name: str) -> None:
+        self.cursor = self.game.cell(name)
 
     def _save(self, path: str) -> None:
         if not path:

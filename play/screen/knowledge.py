@@ -46,7 +46,7 @@ class Knowledge:
 
     def of(self, state: BoardState[Any]) -> Known | None:
         """Return what is known of a state; None if nothing is, yet."""
-        return self._known.get(self._rules.key(state))
+        return self._known.get(self._rules.key(state)) if self._known else None
 
     def ask(self, state: BoardState[Any], others: Iterable[BoardState[Any]]) -> None:
         """Ask about a state and, where that takes no time, about others."""

@@ -21,12 +21,13 @@ from play.screen.side import GRAPH_ROWS, Listed, draw_graph, draw_moves, draw_pl
 from play.sitting import Sitting
 from play.words import ending, in_sentences, sentence, summary
 from solver.errors import Ttt4Error
-from solver.games.board import cells_of
+from solver.games.board import cells_of, column_name
 from solver.games.board_rules import captured_by
 from solver.games.cell_rules import CellRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import Game
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 
 WATCHED = 0.5
 """How many seconds each move takes at least where nobody plays but machines, so that people can watch."""
@@ -149,6 +150,8 @@ class MatchView(BoardView):
     def _moved(self) -> None:
         """Show what has changed, and go on."""
         self._begin()
+        if isinstance(self.rules, WideRules) and self.match.moves:
+            self.cursor = self.match.moves[-1]  # which may be far from what was seen
         self.message = ""
         if self.match.outcome:
             people = self.sitting.people
@@ -270,7 +273,8 @@ class MatchView(BoardView):
     @property
     def widest(self) -> int:
         """How wide notes are that have to fit into cells."""
-        return max([len(text) for text, _ in self._notes().values()], default=0)
+        names = len(column_name(self.game.columns - 1)) + 1 if isinstance(self.rules, WideRules) else 0
+        return max([names, *(len(text) for text, _ in self._notes().values())])
 
     def draw_side(self, canvas: Canvas, area: Area) -> None:
         """Draw the players, the value over the game, and the moves."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from play.opening import LEVEL, board_rules
-from play.players.player import BEST_LEVEL, LEVELLED, MULTIPLAYER, is_multiplayer, read_player
+from play.players.player import LEVELLED, MULTIPLAYER, best_level, is_multiplayer, read_player
 from play.screen.app import App
 from play.screen.canvas import Area, Canvas, Look
 from play.screen.lines import Ask, draw_bar, framed
@@ -12,6 +12,7 @@ from play.words import sentence
 from solver.errors import Ttt4Error
 from solver.games.cell_rules import CellRules
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 
 GAMES = (
     "4,4,4", "3,3,3", "3,3,3,misere", "3,4,3", "4,4,4,misere", "5,5,4", "6,7,4", "10,10,5", "15,15,5", "cross",
@@ -106,8 +107,9 @@ class Menu:
     def _values(self) -> tuple[str, ...]:
         sides = self._rules.sides
         playing = {sides[0]: f"{sides[0]}, and begin", _ALL: "both sides" if len(sides) == 2 else _ALL}
+        self._level = min(self._level, best_level(self._rules))
         level = str(self._level) if self._levelled else "none"
-        if self._level == BEST_LEVEL and self._levelled:
+        if self._level == best_level(self._rules) and self._levelled:
             level += ", the best"
         game = _OTHER if self._other == "Game" else self._rules.name
         opponent = _OTHER if self._other == "Opponent" else self._opponent
@@ -132,7 +134,7 @@ class Menu:
         elif row == "Opponent":
             self._turn(self._opponents(), self._opponent, by, self._take_opponent)
         elif row == "Level":
-            self._level = max(0, min(self._level + by, BEST_LEVEL))
+            self._level = max(0, min(self._level + by, best_level(self._rules)))
 
     def _turn(self, offered: Sequence[str], now: str, by: int, take: Callable[[str], None]) -> None:
         """Take the next of what is offered; behind the last, something else can be typed."""
@@ -181,4 +183,6 @@ class Menu:
             return MULTIPLAYER
         if self._rules.captures:
             return "search", "oracle", "mcts", "priority", "random"
+        if isinstance(self._rules, WideRules):
+            return "oracle", "rules", "random"
         return "oracle", "first", "mcts", "rules", "random"

@@ -12,7 +12,7 @@ from play.records.text import Record
 from play.server.allowance import BEGIN, LINES, LOOKUP, SEARCH, Allowance, charge, require_affordable
 from play.server.desk import Desk
 from play.server.events import Streams
-from play.server.games import GameList, game_facts
+from play.server.games import GameList, game_facts, wide_facts
 from play.server.live import LiveMatch
 from play.server.lookup import Lookup
 from play.server.matches import Matches, has_searcher
@@ -24,8 +24,9 @@ from play.server.worker import Worker
 from solver.errors import GameError
 from solver.games.board import DEFAULT_GAME
 from solver.games.board_rules import BoardRules
-from solver.games.cell_rules import CellRules
+from solver.games.cell_rules import SetRules
 from solver.games.lines import Game
+from solver.games.wide import WideRules
 from solver.store.store import Store
 from solver.text import shown
 
@@ -67,7 +68,9 @@ class Api:
             rules = self.desk.rules(name)
         except GameError as error:
             raise Problem(404, "no-game", str(error)) from error
-        if not isinstance(rules, CellRules):
+        if isinstance(rules, WideRules):
+            return _json(wide_facts(rules))
+        if not isinstance(rules, SetRules):
             return _json({"name": rules.name, "sides": list(rules.sides), "cells": None})
         game = rules.game
         size = sum(map(int.bit_count, game.lines)) if isinstance(game, Game) else game.cells

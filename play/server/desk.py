@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from oracle.oracle import Oracle
 from play.players.player import RUN, PlayerError, chosen, may_resume, read_player
-from play.players.roster import Roster, board_of, cell_rules_of
+from play.players.roster import Roster, board_of, set_rules_of
 from play.puzzles import make_puzzle
 from play.records.json_form import record_from_json
 from play.review import Review, review_match
@@ -20,12 +20,12 @@ from solver.errors import GameError, StoreMismatch
 from solver.folders import find_store
 from solver.games.board import Board, BoardGame
 from solver.games.board_rules import BoardRules
+from solver.games.lines import NARROW_CELLS
+from solver.games.notation import read_size
 from solver.games.registry import find_game, may_be_recorded
 from solver.games.rules import Rules
+from solver.games.wide import WideRules
 from solver.text import shown
-
-LARGEST_BOARD = 400
-"""The largest board that is served, in cells."""
 
 _ROSTERS = 16
 """How many games without a store are kept ready."""
@@ -87,11 +87,15 @@ class Desk:
     def choice(self, game: str, state: str, player: str, seed: str) -> str:
         """Return the move that a player makes."""
         rules = self.rules(game)
+        return json.dumps(rules.write(self.chosen(rules, rules.decode(state), player, seed)))
+
+    def chosen(self, rules: Rules[Any], state: Any, player: str, seed: str) -> int:
+        """Return the move that a player makes in a state."""
         _require_harmless(player)
         machine = self.roster(rules).player(player, seed)
         if machine is None:
             raise PlayerError(f"{player!r} is not a machine")
-        return json.dumps(rules.write(chosen(machine, rules.decode(state))))
+        return chosen(machine, state)
 
     def review(self, game: str, record: str) -> str:
         """Return the grades of a match, recorded as JSON."""
@@ -128,11 +132,12 @@ class Desk:
             return self.own[name]
         if not may_be_recorded(name) or len(name) > 80:
             raise GameError(f"no game {shown(name)} is served: write rows,columns,k, duel, or a name from /api/games")
-        sizes = [int(part) for part in name.rpartition(":")[2].split(",")[:2] if part.strip().isdecimal()]
-        if len(sizes) == 2:
-            _require_served(name, sizes[0] * sizes[1])  # before its lines are made, which are many
+        size = read_size(name.rpartition(":")[2])
+        if ":" in name and size:
+            _require_narrow(name, size.cells)  # before its lines are made, which are many
         rules = find_game(name)
-        _require_served(rules.name, cell_rules_of(rules, "a board").game.cells)
+        if not isinstance(rules, WideRules):
+            _require_narrow(rules.name, set_rules_of(rules, "a board").game.cells)
         return rules
 
     def _opened(self, rules: Rules[Any]) -> Roster | None:
@@ -166,9 +171,9 @@ def _require_harmless(player: str) -> None:
         raise PlayerError(f"player {shown(player)} is code or a program of your own, which is not served")
 
 
-def _require_served(name: str, cells: int) -> None:
-    if cells > LARGEST_BOARD:
-        raise GameError(f"game {shown(name)} has {cells} cells: at most {LARGEST_BOARD} are served")
+def _require_narrow(name: str, cells: int) -> None:
+    if cells > NARROW_CELLS:
+        raise GameError(f"game {shown(name)} has {cells} cells: at most {NARROW_CELLS} are served of such a game")
 
 
 class ServedRun(NamedTuple):

@@ -4,13 +4,14 @@ import json
 import os
 from typing import Any
 
-from play.players.roster import cell_rules_of
+from play.players.roster import set_rules_of
 from play.server.desk import Desk
 from solver.folders import find_store, shared_folders
 from solver.games.board import DEFAULT_GAME, BoardGame, cells_of
 from solver.games.files import games_with_names
 from solver.games.lines import Game
 from solver.games.notation import parse_game
+from solver.games.wide import WideRules
 from solver.store.sealed import signed_for
 
 OFFERED = (
@@ -52,7 +53,7 @@ def games_served(desk: Desk) -> list[dict[str, Any]]:
         runs = [each for each, run in desk.runs.items() if run.game == game.notation]
         found.append({**listed, "runs": runs} if runs else listed)
     for name in MULTIPLAYER:
-        rules = cell_rules_of(desk.rules(name), "a board")
+        rules = set_rules_of(desk.rules(name), "a board")
         found.append({**_shape(rules.game), "name": name, "sides": list(rules.sides), "about": "", "store": False})
     return [*found, *({"name": name, "cells": None, "about": "", "store": False} for name in desk.own)]
 
@@ -95,6 +96,15 @@ def game_facts(game: BoardGame[Any], symmetries: int | None, store: dict[str, An
         "symmetries": symmetries,
         "store": store,
     }
+
+
+def wide_facts(rules: WideRules) -> dict[str, Any]:
+    """Return what a game on a wide board is, of which neither cells nor lines are listed."""
+    game = rules.game
+    return {
+        "name": game.name, "rows": game.rows, "columns": game.columns, "cells": game.cells, "misere": game.misere,
+        "sides": list(rules.sides), "store": None,
+    }  # fmt: skip
 
 
 def _shape(game: BoardGame[Any]) -> dict[str, Any]:

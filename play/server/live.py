@@ -18,6 +18,7 @@ from play.server.problems import Problem
 from play.session import Session
 from solver.games.cell_rules import CellRules
 from solver.games.rules import Rules, set_up
+from solver.games.wide import WideRules
 
 
 class LiveMatch:
@@ -119,7 +120,8 @@ class LiveMatch:
             self.undo_asked_by, self.undo_waits_for = None, ()
             self.asked.clear()
             asked = entry.pop("by", None), entry.pop("id", None)
-            self.steps.append(json.dumps({"version": self.version + 1, **entry, **self._now()}).encode())
+            now = self._result() if isinstance(self.rules, WideRules) else self._now()
+            self.steps.append(json.dumps({"version": self.version + 1, **entry, **now}).encode())
             self.size += len(self.steps[-1])
             self._ids[asked] = self.version, entry["event"], entry.get("move")
         self._whole = None
@@ -153,14 +155,22 @@ class LiveMatch:
     def _now(self) -> dict[str, Any]:
         """Return where the match stands, as each step says it."""
         match, rules = self.match, self.rules
-        outcome = match.outcome
+        return {"state": rules.encode(match.state), **self._legal(), **self._result(), **captures(match)}
+
+    def _legal(self) -> dict[str, list[str]]:
+        """Return the moves that can be made; nothing of a wide board, where every empty cell can be claimed."""
+        match, rules = self.match, self.rules
+        if isinstance(rules, WideRules):
+            return {}
+        return {"legal": [] if match.given_up else [rules.write(move) for move in rules.legal(match.state)]}
+
+    def _result(self) -> dict[str, Any]:
+        """Return whose turn it is, or how the match has ended: all that a step on a wide board says."""
+        match, outcome = self.match, self.match.outcome
         return {
-            "state": rules.encode(match.state),
             "to_move": match.to_move,
-            "legal": [] if match.given_up else [rules.write(move) for move in rules.legal(match.state)],
             "outcome": outcome and outcome.as_dict(),
-            "ending": _ending(rules, match.state),
-            **captures(match),
+            "ending": _ending(self.rules, match.state),
         }
 
 

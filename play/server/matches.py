@@ -30,6 +30,7 @@ from play.session import Session
 from solver.advice import with_advice
 from solver.errors import Ttt4Error
 from solver.games.rules import Rules, set_up
+from solver.games.wide import WideRules
 
 MOST_EVENTS = 2_500
 """How many events a match may have, not counting its last: a game of 400 cells, taken back five times over."""
@@ -64,13 +65,14 @@ class Machine:
         player = matches.desk.behind(self._name)
         if player is None:
             raise Problem(503, "failed", f"learner {self._name!r} is not served any more")
-        question = (rules.name, rules.encode(state), player, f"{self._live.name} {self._live.version}")
+        seed = f"{self._live.name} {self._live.version}"
         try:
             if searches(matches.desk, rules, self._name):
+                question = (rules.name, rules.encode(state), player, seed)
                 work = matches.worker.ask(self._live.asker, "choice", *question)
                 asked = asyncio.run_coroutine_threadsafe(work, matches.loop)
                 return rules.read(json.loads(asked.result()))
-            return rules.read(json.loads(matches.desk.choice(*question)))
+            return matches.desk.chosen(rules, state, player, seed)
         except Ttt4Error:
             raise
         except Exception as error:  # this machine's failure, and not the player's, who would forfeit
@@ -386,6 +388,8 @@ def has_searcher(desk: Desk, live: LiveMatch) -> bool:
 def searches(desk: Desk, rules: Rules[Any], player: str) -> bool:
     """Tell whether a player of a game has to search for its moves, which takes long."""
     kind = read_player(player).kind
+    if isinstance(rules, WideRules):
+        return False
     return kind in ("search", "mcts", "run") or (kind in ("oracle", "first") and desk.stored(rules) is None)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from play.players.player import WIDE_LEVEL
 from play.server import fair_queue
 from play.server.allowance import SEARCH, Allowance
-from play.server.desk import LARGEST_BOARD
 from play.server.events import MOST_FROM_ONE, MOST_STREAMS
 from play.server.matches import MOST_EVENTS
 from play.server.operations import Operation, Parameter
@@ -16,6 +16,7 @@ from play.server.requests import AskMachine
 from play.server.retention import KEPT_DAYS, MOST_MATCHES, MOST_OF_ONE, UNPLAYED_DAYS
 from play.server.shapes import Error
 from solver import __version__
+from solver.games.lines import NARROW_CELLS, WIDEST_CELLS
 
 _ALWAYS = {
     400: "Malformed: the message says what.",
@@ -47,10 +48,14 @@ puzzles, reviews, and moves of a machine that has to search are charged afterwar
 address must be able to afford one second before. {{allowed}} At most {fair_queue.MOST_WAITING} searches wait,
 {fair_queue.MOST_OF_ONE} of one address, and addresses get equal shares of the time.
 
-Boards have at most {LARGEST_BOARD} cells, and bodies 64 kB. A match has at most {MOST_EVENTS:,} steps and is kept for
-{KEPT_DAYS} days after the last one, or for {UNPLAYED_DAYS} if nobody moves; {MOST_MATCHES:,} matches are kept in all,
-{{most_of_one:,}} of them begun by one address; then unplayed ones make room.
-At most {MOST_STREAMS:,} streams of events are open at once, {MOST_FROM_ONE} from one address."""
+Boards have at most {WIDEST_CELLS:,} cells, and bodies 64 kB. On boards of more than {NARROW_CELLS} cells matches are
+played, and nothing is looked up, graded or posed; players are human, random, rules and oracle:0 to oracle:{WIDE_LEVEL}.
+Such a board is written as its marks with the numbers of empty cells between them, as in `499999X1O499998`. Such a match
+has no `legal`, because every empty cell can be claimed, and its steps have no `state`, which follows from the moves.
+
+A match has at most {MOST_EVENTS:,} steps and is kept for {KEPT_DAYS} days after the last one, or for {UNPLAYED_DAYS} if
+nobody moves; {MOST_MATCHES:,} matches are kept in all, {{most_of_one:,}} of them begun by one address; then unplayed
+ones make room. At most {MOST_STREAMS:,} streams of events are open at once, {MOST_FROM_ONE} from one address."""
 
 
 def document(operations: Sequence[Operation], allowance: Allowance, most_of_one: int = MOST_OF_ONE) -> bytes:

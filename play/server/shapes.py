@@ -142,25 +142,27 @@ class Event(TypedDict):
 
 
 class Standing(TypedDict):
-    """Where a match stands."""
+    """Where a match stands; `legal` is left out on boards of more than 400 cells."""
 
     version: int
-    state: str
     to_move: str | None
-    legal: list[str]
+    legal: NotRequired[list[str]]
     outcome: Outcome | None
     ending: list[str]
     captured: NotRequired[list[int]]
 
 
 class StepTaken(Standing, Event):
-    """An event of a match, and where the match stands after it."""
+    """An event of a match, and where the match stands after it, without `state` on boards of more than 400 cells."""
+
+    state: NotRequired[str]
 
 
 class Match(Standing):
     """A match: its record, and what else its players see."""
 
     id: str
+    state: str
     players: dict[str, str]
     sides: list[str]
     undo_asked_by: str | None

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Any
 
 from play.match import MatchError
 from play.terminal.talk import say, say_wrapped
 from play.words import sentence
 from solver.errors import Ttt4Error
-from solver.games.board import BoardGame
+from solver.games.cell_rules import Cells
+from solver.games.wide import WideGame
 from solver.text import shown
 
 LEAVING = ("q", "exit")
@@ -71,7 +71,8 @@ def not_understood(line: str, commands: Collection[str], error: Ttt4Error) -> st
     return f"{sentence(str(error))} Or type help."
 
 
-def how_to_move(game: BoardGame[Any]) -> str:
+def how_to_move(game: Cells) -> str:
     """Return how a move is written: `A move is c3 or 3 3`."""
-    row, column = divmod(game.squares[game.cells // 2], game.columns)
-    return f"A move is {game.cell_name(game.cells // 2)} or {row + 1} {column + 1}"
+    cell = game.middle if isinstance(game, WideGame) else game.cells // 2
+    row, column = game.place(cell)
+    return f"A move is {game.cell_name(cell)} or {row + 1} {column + 1}"

@@ -15,7 +15,7 @@ from oracle.cli.large import facts_of, is_large, legend_of, notes_of
 from play.match import Match, MatchError
 from play.picture import picture
 from play.players.player import PlayerError
-from play.players.roster import Roster, cell_rules_of
+from play.players.roster import Roster, set_rules_of
 from play.records.files import export_record
 from play.records.text import Record
 from play.review import Review
@@ -26,18 +26,19 @@ from play.words import ending, reasons, sentence
 from solver.errors import Ttt4Error
 from solver.games.board import cells_of
 from solver.games.board_rules import BoardRules, captured_by
-from solver.games.cell_rules import CellRules
+from solver.games.cell_rules import CellRules, SetRules
 from solver.games.line_rules import LineRules
 from solver.games.lines import lines_only
+from solver.games.wide import WideRules
 
 MOST_LINES = 60
 """How many lines of a game `lines` lists without being asked for those of one cell."""
 
-_WITH_WORDS = ("lines", "save")
+_WITH_WORDS = ("lines", "save", "look")
 """The commands that take words."""
 
-_BOARD_ONLY, _LINES_ONLY = ("hint", "show", "why", "review"), ("lines",)
-"""The commands that only games of two sides on a board have, and those that only games of lines have."""
+_BOARD_ONLY, _LINES_ONLY, _WIDE_ONLY = ("hint", "show", "why", "review"), ("lines",), ("look",)
+"""The commands that only games of two sides on a board have, those of games of lines, and those of wide boards."""
 
 
 class Prompt:
@@ -57,6 +58,7 @@ class Prompt:
             "why": (self._why, "what the last moves changed"),
             "lines": (self._lines, "the lines that end the game, or those through a cell: lines b2"),
             "review": (self._review, "every move so far, graded"),
+            "look": (self._look, "the part of the board around the last moves, or around a cell: look b2"),
             "save": (self._save, "write the game to a file: save FILE"),
             "resign": (self._resign, "give up"),
             "restart": (self._restart, "take back all moves"),
@@ -82,7 +84,7 @@ class Prompt:
         else:
             self.roster.ready()  # else nobody would notice that they play weaker than they are until that is so
         sides = ", ".join(f"{side} {name}" for side, name in self.sitting.names.items())
-        say(
+        say_wrapped(
             f"{self.rules.name}: {sides}." + (f" {self._how_to_move()} help lists the commands." if self.people else "")
         )
         self._show_board()
@@ -229,7 +231,7 @@ class Prompt:
             say(text if "\n" in text else click.wrap_text(text, 79, "", "   "))
 
     def _lines(self, rest: str) -> None:
-        game = lines_only(cell_rules_of(self.rules, "lines to list").game)
+        game = lines_only(set_rules_of(self.rules, "lines to list").game)
         lines = game.lines_through[game.cell(rest)] if rest else game.lines
         if len(lines) > MOST_LINES and not rest:
             raise MatchError(f"{game.name} has {len(lines)} lines: name a cell, as in lines {game.cell_name(0)}")
@@ -238,6 +240,13 @@ class Prompt:
         say(f"Completing one of these {len(lines)} lines{through} {ends}:")
         for line in lines:
             say("  " + " ".join(map(game.cell_name, cells_of(line))))
+
+    def _look(self, rest: str) -> None:
+        if not isinstance(self.rules, WideRules):
+            raise MatchError(f"all of {self.rules.name} is seen at once: look is for boards of which a part is shown")
+        from play.window import drawn_part  # only now: other games do without
+
+        say(f"\n{drawn_part(self.rules, self.match.state, self.rules.read(rest) if rest else None)}\n")
 
     def _review(self, rest: str) -> None:
         review = self._reviewed()
@@ -274,9 +283,11 @@ class Prompt:
         self._show_board()
 
     def _help(self, rest: str) -> None:
-        lacking: tuple[str, ...] = () if isinstance(self.rules, CellRules) and not self.rules.captures else _LINES_ONLY
+        lacking: tuple[str, ...] = () if isinstance(self.rules, SetRules) and not self.rules.captures else _LINES_ONLY
         if not isinstance(self.rules, BoardRules):
             lacking += _BOARD_ONLY
+        if not isinstance(self.rules, WideRules):
+            lacking += _WIDE_ONLY
         say(f"{self._how_to_move().removesuffix(';')}. Besides:" if not self.match.outcome else "The commands are:")
         for name, (_, what) in self._commands.items():
             if name not in lacking:

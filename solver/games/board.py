@@ -26,7 +26,7 @@ DEFAULT_GAME = "4,4,4"
 P = TypeVar("P", bound="BoardPosition")
 
 LARGEST_CELLS = 10_000
-"""The largest board that can be played on."""
+"""The largest board about whose positions anything is known: all its lines are listed."""
 
 
 class BoardGame(ABC, Generic[P]):
@@ -124,6 +124,24 @@ class BoardGame(ABC, Generic[P]):
     def cell_name(self, cell: int) -> str:
         """Return a cell's name: the letters of its column, then the number of its row from the top (`a1`)."""
         return self.square_name(self.squares[cell])
+
+    def cell_at(self, row: int, column: int) -> int | None:
+        """Return the cell in a row and a column, both counted from 0; None if there is a hole."""
+        return self.cells_by_square.get(row * self.columns + column)
+
+    def place(self, cell: int) -> tuple[int, int]:
+        """Return a cell's row and column, both counted from 0."""
+        return divmod(self.squares[cell], self.columns)
+
+    @property
+    def middle(self) -> int:
+        """The cell in the middle, or one near it if there is a hole."""
+        cell = self.cell_at(self.rows // 2, self.columns // 2)
+        return self.cells // 2 if cell is None else cell
+
+    def names_from(self, text: str) -> list[str]:
+        """Return the names of cells that begin with a text."""
+        return [name for name in self.cells_by_name if name.startswith(text)]
 
     def square_name(self, square: int) -> str:
         """Return the name of a square, which may be a hole."""
@@ -241,6 +259,14 @@ def cells_of(cells: int) -> Iterator[int]:
         low = cells & -cells
         yield low.bit_length() - 1
         cells ^= low
+
+
+def column_number(letters: str) -> int:
+    """Return the column that letters name, counted from 0: the inverse of `column_name`."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - ord("a") + 1
+    return number - 1
 
 
 def column_name(column: int) -> str:

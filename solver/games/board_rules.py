@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from solver.games.board import BoardGame, BoardPosition, cells_of
 from solver.games.board_text import parse
-from solver.games.cell_rules import CellRules
+from solver.games.cell_rules import SetRules
 from solver.games.rules import Outcome
 from solver.games.score import MARGIN
 
@@ -37,7 +37,7 @@ def captured_by(state: object) -> int:
     return state.captured if isinstance(state, BoardState) else 0
 
 
-class BoardRules(CellRules, Generic[P]):
+class BoardRules(SetRules, Generic[P]):
     """What the rules of every game of two sides on a board have in common; rules with the same game are equal."""
 
     game: BoardGame[P]

@@ -1,15 +1,55 @@
 """The rules of any game whose moves claim cells of a board: how moves are read and written, and what a picture shows.
 
 solver/games/board_rules.py has those of two sides, which an oracle may know; solver/games/multiplayer.py those of more.
+Both keep sets of cells. solver/games/wide.py keeps stones, for boards of up to a million cells.
 """
 
 from abc import abstractmethod
 from collections.abc import Collection, Hashable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from solver.errors import BoardError
 from solver.games.board import BoardGame
 from solver.games.rules import Outcome
+
+
+class Cells(Protocol):
+    """The cells of a board of any size, by their names and places."""
+
+    @property
+    def name(self) -> str:
+        """The game's name."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+
+    @property
+    def columns(self) -> int:
+        """The number of columns."""
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+
+    @property
+    def middle(self) -> int:
+        """The cell in the middle, or one near it if there is a hole."""
+
+    def cell(self, name: str) -> int:
+        """Return the cell with that name; raise BoardError if there is none."""
+
+    def cell_at(self, row: int, column: int) -> int | None:
+        """Return the cell in a row and a column, both counted from 0; None if there is a hole."""
+
+    def place(self, cell: int) -> tuple[int, int]:
+        """Return a cell's row and column, both counted from 0."""
+
+    def cell_name(self, cell: int) -> str:
+        """Return a cell's name."""
+
+    def names_from(self, text: str) -> list[str]:
+        """Return some of the names of cells that begin with a text: none if there is none, and one if there is one."""
 
 
 class CellRules:
@@ -18,7 +58,7 @@ class CellRules:
     Their states have an `outcome`, and `last`, the cell of the last move.
     """
 
-    game: BoardGame[Any]
+    game: Cells
 
     @property
     @abstractmethod
@@ -85,12 +125,8 @@ class CellRules:
         return ""
 
     @abstractmethod
-    def taken(self, state: Any) -> int:
-        """Return the set of filled cells."""
-
-    @abstractmethod
-    def in_turn(self, state: Any) -> Sequence[int]:
-        """Return the cells of every side that still plays, from the side to move on."""
+    def is_taken(self, state: Any, cell: int) -> bool:
+        """Tell whether a cell is filled."""
 
     def refusal(self, state: Any, move: int) -> str | None:
         """Return why a cell cannot be claimed; None if it can."""
@@ -98,7 +134,7 @@ class CellRules:
             return f"the game is over: {state.outcome}"
         if not 0 <= move < self.game.cells:
             return f"{self.name} has no cell number {move}: choose an empty cell of the board"
-        if self.taken(state) >> move & 1:
+        if self.is_taken(state, move):
             return f"cell {self.write(move)!r} is taken: choose an empty one"
         return None
 
@@ -113,7 +149,7 @@ class CellRules:
                 f"no cell in row {row}, column {column}: rows go from 1 to {self.game.rows}, "
                 f"columns from 1 to {self.game.columns}"
             )
-        cell = self.game.cells_by_square.get((row - 1) * self.game.columns + column - 1)
+        cell = self.game.cell_at(row - 1, column - 1)
         if cell is None:
             raise BoardError(f"no cell in row {row}, column {column}: the board has a hole there")
         return cell
@@ -121,3 +157,21 @@ class CellRules:
     def write(self, move: int) -> str:
         """Return the cell's name."""
         return self.game.cell_name(move)
+
+
+class SetRules(CellRules):
+    """Rules whose states keep a set of cells for each side."""
+
+    game: BoardGame[Any]
+
+    @abstractmethod
+    def taken(self, state: Any) -> int:
+        """Return the set of filled cells."""
+
+    @abstractmethod
+    def in_turn(self, state: Any) -> Sequence[int]:
+        """Return the cells of every side that still plays, from the side to move on."""
+
+    def is_taken(self, state: Any, cell: int) -> bool:
+        """Tell whether a cell is filled."""
+        return bool(self.taken(state) >> cell & 1)

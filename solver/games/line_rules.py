@@ -20,18 +20,31 @@ _EXCHANGED_IN_ANY_CASE = str.maketrans("XOxo", "OXox")
 LineState = BoardState[Position]
 
 
-@dataclass(frozen=True)
-class LineRules(BoardRules[Position]):
-    """A game of lines. Only the lines through the last cell are searched for a win."""
+class EitherBegins:
+    """Rules of X and O under which either may begin."""
 
-    game: Game
-    first: str = "X"
-    """The mark of the side that begins."""
+    first: str
 
     @property
     def marks(self) -> str:
         """The marks of the side that begins and of the other."""
         return "XO" if self.first == "X" else "OX"
+
+    def ended_by(self, result: int, mover: int) -> Outcome:
+        """Return the outcome of a game that the first (0) or the second (1) has ended: 1 for a win, -1 for a loss."""
+        if not result:
+            return Outcome(None, "the board is full")
+        mark, other = self.marks[mover], self.marks[1 - mover]
+        return Outcome(mark if result > 0 else other, f"{mark} completed a line")
+
+
+@dataclass(frozen=True)
+class LineRules(EitherBegins, BoardRules[Position]):
+    """A game of lines. Only the lines through the last cell are searched for a win."""
+
+    game: Game
+    first: str = "X"
+    """The mark of the side that begins."""
 
     def legal(self, state: LineState) -> list[int]:
         """Return the empty cells, in order; none when the game is over."""
@@ -44,7 +57,7 @@ class LineRules(BoardRules[Position]):
         own = (o if mover else x) | 1 << move
         x, o = (x, own) if mover else (own, o)
         result = game.result(own, x | o, move)
-        return BoardState(Position(game, x, o), None if result is None else self._ended(result, mover), move)
+        return BoardState(Position(game, x, o), None if result is None else self.ended_by(result, mover), move)
 
     def encode(self, state: LineState) -> str:
         """Return the board, with the marks that a person sees."""
@@ -64,7 +77,7 @@ class LineRules(BoardRules[Position]):
         """Return how a game ended that is over."""
         x_lines, o_lines = position.lines
         result = 0 if not x_lines and not o_lines else -1 if self.game.misere else 1
-        return self._ended(result, 0 if x_lines else 1)
+        return self.ended_by(result, 0 if x_lines else 1)
 
     def drawn_already(self, state: LineState) -> bool:
         """Tell whether the game goes on although every line has marks of both sides, so that nobody can win."""
@@ -75,13 +88,6 @@ class LineRules(BoardRules[Position]):
             if not (line & x and line & o):
                 return False
         return True
-
-    def _ended(self, result: int, mover: int) -> Outcome:
-        """Return the outcome of a game that the first (0) or the second (1) to move has ended."""
-        if not result:
-            return Outcome(None, "the board is full")
-        mark, other = self.marks[mover], self.marks[1 - mover]
-        return Outcome(mark if result > 0 else other, f"{mark} completed a line")
 
     def _exchange(self, text: str) -> str:
         return text if self.first == "X" else text.translate(_EXCHANGED)

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 SOLVABLE_CELLS = 32
 """The largest board that the two solvers and a store can take: they keep a set of cells in 32 bits."""
 
+NARROW_CELLS = 400
+"""The largest board on which a match of two knows all lines. On larger ones it knows stones (solver/games/wide.py)."""
+
+WIDEST_CELLS = 1_000_000
+"""The largest board that can be played on."""
+
 SETTLED_CELLS = 27
 """The largest board that live search is trusted with. Larger ones without a store are left to the engine."""
 
@@ -128,14 +134,22 @@ class Game(BoardGame["Position"]):
 
 def grid(rows: int, columns: int, k: int, *, misere: bool = False) -> Game:
     """Return the m,n,k game: `rows` by `columns`, k in a row across, down or diagonally."""
+    name = size_name(rows, columns, k, misere=misere)
+    if rows * columns > LARGEST_CELLS:
+        cells = f"{rows * columns:,} cells"
+        raise GameError(f"game {name!r} has {cells}, too many to know anything about: at most {LARGEST_CELLS:,}")
+    return Game(name, rows, columns, tuple(sorted(straight_lines(rows, columns, k))), misere)
+
+
+def size_name(rows: int, columns: int, k: int, *, misere: bool = False) -> str:
+    """Return the name of an m,n,k game; raise GameError if there is none of this size."""
     if min(rows, columns, k) < 1:
         raise GameError(f"no game {rows},{columns},{k}: rows, columns and k must each be 1 or more")
     if k > max(rows, columns):
         raise GameError(f"no game {rows},{columns},{k}: {k} in a row do not fit; k can be at most {max(rows, columns)}")
-    if rows * columns > LARGEST_CELLS:
-        raise GameError(f"no game {rows},{columns},{k}: a board can have at most {LARGEST_CELLS:,} cells")
-    name = f"{rows},{columns},{k}" + (",misere" if misere else "")
-    return Game(name, rows, columns, tuple(sorted(straight_lines(rows, columns, k))), misere)
+    if rows * columns > WIDEST_CELLS:
+        raise GameError(f"no game {rows},{columns},{k}: a board can have at most {WIDEST_CELLS:,} cells")
+    return f"{rows},{columns},{k}" + (",misere" if misere else "")
 
 
 def lines_only(game: BoardGame[Any]) -> Game:

@@ -20,7 +20,7 @@ from typing import Any
 from solver.errors import BoardError, GameError
 from solver.games.board import BoardGame, cells_of
 from solver.games.board_text import stones_of
-from solver.games.cell_rules import CellRules
+from solver.games.cell_rules import SetRules
 from solver.games.lines import Game, lines_only
 from solver.games.rules import Outcome
 from solver.text import shown
@@ -48,7 +48,7 @@ class MultiplayerState:
 
 
 @dataclass(frozen=True)
-class MultiplayerRules(CellRules):
+class MultiplayerRules(SetRules):
     """A game of lines for so many sides."""
 
     game: Game

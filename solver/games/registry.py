@@ -9,8 +9,8 @@ from typing import Any
 from solver.errors import GameError
 from solver.games.board import BoardGame
 from solver.games.line_rules import LineRules
-from solver.games.lines import Game
-from solver.games.notation import parse_game
+from solver.games.lines import NARROW_CELLS, Game
+from solver.games.notation import parse_game, read_size
 from solver.games.rules import PlaysOn, Rules
 from solver.own_code import is_own, load_own, one_line
 
@@ -27,6 +27,11 @@ def find_game(text: str) -> Rules[Any]:
         from solver.games.multiplayer import multiplayer  # only now: games of two sides do not need it
 
         return multiplayer(parse_game(game), int(count[:9]))
+    size = read_size(text)
+    if size and size.cells > NARROW_CELLS:
+        from solver.games.wide import wide_rules  # only now: most games do without
+
+        return wide_rules(size)
     return rules_of(parse_game(text))
 
 

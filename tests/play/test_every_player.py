@@ -18,16 +18,18 @@ from play.lab.training import Options, Training, new_run
 from play.players.player import Player, PlayerError, chosen, require_player_of
 from solver.games.line_rules import LineRules
 from solver.games.lines import grid
+from solver.text import shown
 
 GAMES = {
     "small": "3,3,3", "misere": "3,3,3,misere", "figure": "fano", "large": "6,6,4", "losing": "6,6,4,misere",
     "five": "7,7,5", "long": "1,30,3", "wide": "4,8,4", "huge": "30,30,5",
     "torus": LineRules(torus(6, 6, 4)), "duel": "duel,2,4", "grand": "duel,12,12", "heap": NIM, "three": "3p:4,4,3",
 }  # fmt: skip
-"""A game of each kind; `huge` is larger than the engine takes, and `grand` than compiled code does."""
+"""A game of each kind; on `huge` no lines are listed, and `grand` is larger than compiled code takes."""
 
-LARGE = frozenset({"large", "losing", "five", "long", "wide", "huge", "torus"})
+LARGE = frozenset({"large", "losing", "five", "long", "wide", "torus"})
 LINES = LARGE | {"small", "misere", "figure"}
+HUGE = frozenset({"huge"})
 DUELS = frozenset({"duel", "grand"})
 ALL = frozenset(GAMES)
 
@@ -43,11 +45,12 @@ BRAIN = "gomocup:{}"
 RUN = "run:trained"
 
 TAKES: dict[str, frozenset[str]] = {
-    "random": ALL, "mcts:2": ALL, "last_for_test:Last": ALL, "rules": LINES | {"three"}, "priority": DUELS,
+    "random": ALL, "mcts:2": ALL - HUGE, "last_for_test:Last": ALL, "priority": DUELS,
+    "rules": LINES | HUGE | {"three"},
     **dict.fromkeys(["oracle", "first", "search", "search:10"], LINES | DUELS),
-    **{f"oracle:{level}": LINES | DUELS for level in range(10)},
-    **{f"search:{level}": LARGE | DUELS for level in range(10)},
-    RUN: frozenset({"small"}), BRAIN: frozenset({"five", "huge"}),
+    **{f"oracle:{level}": LINES | DUELS | (HUGE if level <= 4 else ALL - ALL) for level in range(10)},
+    **{f"search:{level}": LARGE | DUELS | (HUGE if level <= 4 else ALL - ALL) for level in range(10)},
+    RUN: frozenset({"small"}), BRAIN: frozenset({"five"}),
 }  # fmt: skip
 """The kinds of games that each player takes."""
 
@@ -59,7 +62,7 @@ TIMED = {*(("oracle", kind) for kind in LARGE | {"grand"}), *(("first", kind) fo
          *((f"oracle:{level}", "grand") for level in range(10))}  # fmt: skip
 """Players whose moves depend on how long they may think."""
 
-ALIKE = {*((f"search:{level}", "grand") for level in (1, 2, 4, 5, 6, 7, 8, 9)), ("search", "grand"), ("mcts:2", "huge")}
+ALIKE = {*((f"search:{level}", "grand") for level in (1, 2, 4, 5, 6, 7, 8, 9)), ("search", "grand")}
 """Where nothing is compiled, these play as others do, or as on other boards."""
 
 CASES = [(who, kind) for who, kinds in TAKES.items() for kind in GAMES if kind in kinds and (who, kind) not in ALIKE]
@@ -146,7 +149,7 @@ def is_legal(kind: str, state: Any, move: int) -> bool:
     return move in naive.placings(duel, board, naive.turn(board))
 
 
-@pytest.mark.parametrize(("who", "kind"), [*CASES, ("mcts:2", "huge")])
+@pytest.mark.parametrize(("who", "kind"), CASES)
 def test_a_player_makes_legal_moves_and_does_not_change_the_state(who: str, kind: str) -> None:
     rules, player = rules_of(kind), player_of(roster_of(kind), who, 1)
     for state in states_of(kind, 1):
@@ -184,13 +187,15 @@ def test_other_seeds_give_other_moves(who: str, kind: str) -> None:
 
 def where_it_is(who: str, kind: str) -> str:
     """The games that have a player, in words; nothing if a game of another size or shape would have done."""
+    if kind in HUGE:
+        return "boards of up to 400 cells"
     if kind == "three":
-        return "of two sides"
+        return "games of two sides"
     if who == "priority":
-        return "of capture"
+        return "games of capture"
     if who.startswith(("rules", "run:", "gomocup:")):
-        return "" if kind in LINES else "of lines"
-    return "on a board" if kind == "heap" else "of capture, and of lines on more than 27 cells,"
+        return "" if kind in LINES else "games of lines"
+    return "games on a board" if kind == "heap" else "games of capture, and of lines on more than 27 cells,"
 
 
 @pytest.mark.parametrize(("who", "kind"), OTHERS)
@@ -201,11 +206,10 @@ def test_a_player_refuses_other_games_in_one_line(who: str, kind: str) -> None:
     said, where = str(refusal.value), where_it_is(who, kind)
     assert (refusal.value.exit_code, said.count("\n"), rules.name in said, len(said) < 200) == (2, 0, True, True)
     name = who.format(Path("pbrain-fair").resolve())
-    if kind == "three":
-        assert said.startswith(f"3p:4,4,3 has no player {name!r}: for 3 sides there are mcts, rules, random, ")
-    elif where:
-        assert said == f"only games {where} have the player {name!r}, and {rules.name} is not one"
     if where:
+        end = {**dict.fromkeys(HUGE, " has 900: its players are "), "three": " has 3: its players are "}.get(kind)
+        why = f"only {where} have the player {shown(name, 40)}, and {rules.name}"
+        assert said.startswith(why + end) if end else said == f"{why} is not one"
         with pytest.raises(PlayerError) as again:
             require_player_of(rules, name)
         assert str(again.value) == said

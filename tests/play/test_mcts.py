@@ -132,7 +132,7 @@ def roster() -> Iterator[Roster]:
 
 def test_mcts_of_lines_is_compiled_and_that_of_other_games_is_not(roster: Roster) -> None:
     assert isinstance(roster.player("mcts", 1), LineMctsPlayer)
-    with Roster(find_game("30,30,5")) as large:
+    with Roster(LineRules(parse_game("30,30,5"))) as large:
         assert isinstance(large.player("mcts:2", 1), MctsPlayer)
 
 

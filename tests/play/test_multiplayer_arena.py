@@ -141,7 +141,7 @@ def test_a_table_of_one_meeting_names_all_sides(run: Run) -> None:
      ([*THREE, "--swap", "--games", "10"], "--games 10 is no multiple of 3"),
      (["--x", "random", "--o", "random", "--z", "random"], "--z has no effect: 4,4,4 has 2 sides"),
      ([*THREE, "--t", "random"], "--t has no effect: 3p:4,4,3 has 3 sides"),
-     ([*GAME, "--x", "random", "--o", "rules", "--z", "oracle"], "3p:4,4,3 has no player 'oracle': for 3 sides there")],
+     ([*GAME, "--x", "random", "--o", "rules", "--z", "oracle"], "only games of two sides have the player 'oracle'")],
 )  # fmt: skip
 def test_what_three_sides_do_not_have_is_refused(words: list[str], why: str) -> None:
     ran = piped("", "arena", *words)

@@ -99,6 +99,6 @@ def test_a_player_that_needs_more_than_rules_is_refused_with_those_there_are(nam
     with Roster(rules) as roster, pytest.raises(PlayerError) as refused:
         roster.player(name, 1)
     assert str(refused.value) == (
-        f"3p:5,5,4 has no player {name!r}: for 3 sides there are mcts, rules, random, mcts:N, human, and your own as "
-        "MODULE:NAME"
+        f"only games of two sides have the player {name!r}, and 3p:5,5,4 has 3: its players are human, random, rules, "
+        "mcts, mcts:N and MODULE:NAME"
     )

@@ -21,7 +21,7 @@ def _at_home(home: Path) -> None:
 
 def test_a_whole_game_of_three_is_played_kept_and_read_back(games: Path) -> None:
     out = printed("a1\nb2\nb1\nc1\nundo\nc2\nd4\na2\nresign\nresign\nb4\nb3\nc4\n", *PEOPLE)
-    assert out.startswith("3p:4,4,3: X human, O human, Z human. A move is a3 or 3 1; help lists the commands.\n")
+    assert out.startswith("3p:4,4,3: X human, O human, Z human. A move is a3 or 3 1; help lists the\ncommands.\n")
     assert "X> X has left; the others play on.\n" in out
     assert " 2  Z   O   X   .\n 3  .   Z   .   .\n 4  .   O*  O*  O*\n\nO has won: O completed a line.\n" in out
     (path,) = games.iterdir()
@@ -58,7 +58,7 @@ def test_a_game_goes_on_without_the_side_that_left_when_it_is_resumed(games: Pat
     (path,) = games.iterdir()
     out = printed("c1\na3\n", "resume", path, "--z", "human")
     assert out.splitlines()[1].startswith("3p:3,3,3: X human, O human, Z human.")
-    assert "O> " in out.splitlines()[8]
+    assert "O> " in out.splitlines()[9]
     assert path.read_text().endswith("1. a1 b1 Z-resigns\n1... a2\n2. c1 a3 1-0-0\n")
 
 
@@ -72,7 +72,8 @@ def test_a_game_begins_from_a_board_that_a_side_has_left(games: Path) -> None:
 
 def test_commands_for_an_oracle_are_refused_and_not_listed() -> None:
     out = piped("hint\nshow\nwhy\nreview\nhelp\nquit\n", *PEOPLE).stdout
-    assert out.count("Only games of two sides have an oracle, and 3p:4,4,3 has 3.") == 4
+    why = "Only games of two sides have an oracle, and 3p:4,4,3 has 3: its players are human"
+    assert " ".join(out.split()).count(why) == 4
     assert "  lines " in out
     assert not any(f"  {word} " in out for word in ("hint", "show", "why", "review"))
 
@@ -82,7 +83,7 @@ def test_commands_for_an_oracle_are_refused_and_not_listed() -> None:
     [("--level 3", "--level has no effect: no player of 3p:4,4,3 has levels"),
      ("--first O", "3p:4,4,3 has rules that say who begins"),
      ("--t random", "--t has no effect: 3p:4,4,3 has 3 sides"), ("--board XX", "'XX' has 2 cells"),
-     ("--o oracle", "3p:4,4,3 has no player 'oracle': for 3 sides there are mcts, rules, random, ")],
+     ("--o oracle", "only games of two sides have the player 'oracle', and 3p:4,4,3 has 3: its players are human, ")],
 )  # fmt: skip
 def test_an_option_that_three_sides_do_not_have_is_refused(words: str, why: str) -> None:
     ran = piped("", *THREE, *words.split())

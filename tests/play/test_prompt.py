@@ -178,9 +178,9 @@ def test_of_more_than_60_lines_only_those_through_a_cell_are_listed_however_many
     assert every == "7,7,4 has 88 lines: name a cell, as in lines a1.\n"
     assert sorted(corner.splitlines()[1:]) == ["  a1 a2 a3 a4", "  a1 b1 c1 d1", "  a1 b2 c3 d4"]
     assert nowhere == "No cell 'h8' on a 7,7,4 board: cells run from 'a1' to 'g7'.\n"
-    out = printed("lines p16\nquit\n", "--game", "31,31,16", *HUMANS, "--live")
-    assert "Completing one of these 64 lines through p16 wins:\n" in out
-    assert len(re.findall(r"^  (?=.*\bp16\b)", out, re.M)) == 64
+    out = printed("lines k10\nquit\n", "--game", "19,20,10", *HUMANS, "--live")
+    assert "Completing one of these 40 lines through k10 wins:\n" in out
+    assert len(re.findall(r"^  (?=.*\bk10\b)", out, re.M)) == 40
 
 
 BEGUN = "XX./OO./..."

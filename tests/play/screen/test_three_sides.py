@@ -32,7 +32,7 @@ def test_the_last_one_left_wins(three: Screen) -> None:
     three.press("x", "x").until("Z has won: the others have left.")
 
 
-@pytest.mark.parametrize(("key", "told"), [("s", "Only games of two sides have an oracle, and 3p:4,4,3 has 3."),
+@pytest.mark.parametrize(("key", "told"), [("s", "Only games of two sides have an oracle, and 3p:4,4,3 has 3: its"),
                                            ("t", "Only games of two sides have an oracle"), ("v", "Only games of two"),
                                            ("w", "Only games of two sides have an oracle"),
                                            ("p", "Only games of two sides have puzzles")])  # fmt: skip

@@ -25,11 +25,11 @@ from oracle.oracle import SearchingLive
 from play.players.roster import Roster
 from play.puzzles import make_puzzle
 from play.server import worker
-from play.server.desk import LARGEST_BOARD, Desk
+from play.server.desk import Desk
 from play.server.fair_queue import MOST_OF_ONE
 from play.server.games import GameList
 from solver.cli.main import main as solve
-from solver.games.lines import grid
+from solver.games.lines import NARROW_CELLS, grid
 from solver.index.symmetry import symmetries
 
 FOUR = grid(4, 4, 4)
@@ -354,7 +354,7 @@ def test_every_game_that_is_listed_is_served(
         shape = {name: facts[name] for name in ("name", "rows", "columns", "cells", "misere", "scale")}
         shape |= {"sides": facts["sides"]} if len(facts["sides"]) > 2 else {}
         assert game == shape | {"about": game["about"], "store": facts["store"] is not None}
-        assert facts["cells"] <= LARGEST_BOARD
+        assert facts["cells"] <= NARROW_CELLS
 
 
 @pytest.mark.parametrize("name", ["4,4,4", "3,3,3,misere", "4,5,3", "20,20,5", "1,8,3"])

@@ -84,6 +84,7 @@ def test_a_match_can_begin_from_a_board(server: InProcess) -> None:
         ({"players": {"X": "me"}}, "bad-player", "no player 'me'"),
         ({"game": "15,15,5", "players": {"X": "gomocup:/bin/sh"}}, "bad-player", "not served"),
         ({"game": "mine:Game"}, "bad-game", "no game 'mine:Game' is served"),
+        ({"game": "30,30,5", "players": {"O": "oracle:5"}}, "bad-player", "its players are human, random, rules"),
         ({"game": "3,3,3", "board": "XXX/OO./..."}, "bad-board", "is a finished game: X completed a line"),
         ({"game": "3,3,3", "board": "XXO/OOX/XXO"}, "bad-board", "is a finished game: the board is full"),
         ({"game": "3,3,3", "board": "XX./.../..."}, "bad-board", "XX./.../..."),

@@ -341,18 +341,25 @@ def test_a_player_that_is_code_or_none_is_refused_and_not_loaded(trapped: tuple[
 
 
 @pytest.mark.parametrize(
-    "game", ["21,20,5", "1,401,3", "401,1,3", "100,100,5", "999,999,5", "10000,1,3", "9999999,9999999,9"]
+    "game",
+    ["21,20,5", "1,401,3", "401,1,3", "100,100,5", "1000,1000,5", "1001,1000,5", "10000,1,3", "9999999,9999999,9"],
 )
-def test_a_board_of_more_than_400_cells_is_refused(game: str, server: InProcess) -> None:
+def test_of_a_board_of_more_than_400_cells_nothing_is_known_and_a_million_is_the_most(
+    game: str, server: InProcess
+) -> None:
     for answer in (
         server.get(f"/api/position?game={game}&board=1"),
         server.get(f"/api/puzzle?game={game}"),
         server.post("/api/positions", {"game": game, "boards": ["1"]}),
-        server.post("/api/matches", {"game": game}),
     ):
         assert is_error(answer, 400, "bad-game")
-        assert "at most 400 are served" in answer.json["message"]
-    assert is_error(server.get(f"/api/games/{game}"), 404, "no-game")
+    rows, columns, _ = map(int, game.split(","))
+    if rows * columns > 1_000_000 or rows == 10_000:
+        assert is_error(server.get(f"/api/games/{game}"), 404, "no-game")
+        assert is_error(server.post("/api/matches", {"game": game}), 400, "bad-game")
+    else:
+        assert server.get(f"/api/games/{game}").json["cells"] == rows * columns
+        assert server.post("/api/matches", {"game": game}).status == 201
     assert server.get("/api/games/20,20,5").json["cells"] == 400
 
 

@@ -127,7 +127,7 @@ def test_two_machines_play_with_a_person_and_play_on_when_that_has_left(server: 
 @pytest.mark.parametrize(
     ("body", "said"),
     [({"game": THREE, "players": {"T": "random"}}, "no side 'T': the sides are X, O, Z"),
-     ({"game": THREE, "players": {"O": "oracle"}}, "has no player 'oracle': for 3 sides there are mcts, rules, random"),
+     ({"game": THREE, "players": {"O": "oracle"}}, "of two sides have the player 'oracle', and 3p:3,3,3 has 3: its"),
      ({"game": THREE, "players": dict.fromkeys(SIDES, "random")}, "no seat is a person's"),
      ({"game": "3p:99,99,5"}, "has 9801 cells: at most 400 are served"),
      ({"game": "5p:3,3,3"}, "no game for 5 sides")],
