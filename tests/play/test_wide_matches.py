@@ -87,6 +87,7 @@ def test_every_command_works_at_the_prompt_or_says_who_plays_on_such_a_board(sta
     assert "Rows" in session.type("redo")
     assert "Saved to g.txt." in session.type("save g.txt")
     assert load_record("g.txt").match.moves[0] == 0
+    assert "resign again" in session.type("resign")
     assert "O has won: X resigned." in session.type("resign")
     assert "Rows" in session.type("restart")
     listed = session.type("help")
