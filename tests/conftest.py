@@ -156,6 +156,12 @@ def brief_witness(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr("solver.proof.witness._QUICK", 1e9)  # a test may have a clock of its own
 
 
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for compiled code no longer than deadlines allow: a command that a test has left may still be patient."""
+    monkeypatch.setattr("solver.kernels.loading._patience", None)
+
+
 class Ran(NamedTuple):
     """How a command ended, and what it wrote."""
 
