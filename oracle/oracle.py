@@ -290,7 +290,7 @@ class Oracle:
         best, compared = _is_best(score, look), look.exact
         if compared and len(cells) > 1:
             try:
-                cells.sort(key=lambda cell: self._temptation(x, o, cell, deadline))
+                cells.sort(key=lambda cell: self._temptation(x, o, cell, deadline, proved=look.reason is not None))
             except NotSettled:
                 compared = False
         if compared and score is not None:
@@ -299,17 +299,23 @@ class Oracle:
             self._choices[x, o] = cells[0], score
         return cells[0], score, best
 
-    def _temptation(self, x: int, o: int, cell: int, deadline: float) -> tuple[float, int]:
-        """Return a key that is smaller the likelier the opponent goes wrong: the share of safe replies, then hopes."""
+    def _temptation(self, x: int, o: int, cell: int, deadline: float, *, proved: bool) -> tuple[float, int]:
+        """Return a key that is smaller the likelier the opponent goes wrong: the share of safe replies, then hopes.
+
+        Where a proof settles all moves at once, every reply is safe.
+        """
         x_after, o_after, ended = self.game.after(x, o, cell)
         if ended:
             return 0.0, 0
+        promise = self.game.promise(x_after, o_after, (x | o).bit_count() % 2)
+        if proved:
+            return 1.0, -promise
         look = self._source.look(x_after, o_after, deadline)
         if not look.exact or look.score is None:
             raise NotSettled(f"board {str(self.game.at(x, o))!r} takes too long")
         kept = outcome_of(look.score)
         safe = sum([score is not None and outcome_of(score) == kept for _, score in look.scores])
-        return safe / len(look.scores), -self.game.promise(x_after, o_after, (x | o).bit_count() % 2)
+        return safe / len(look.scores), -promise
 
     def _line(self, x: int, o: int, score: int, first: int, deadline: float) -> tuple[int, ...]:
         """Return `first` on a canonical board, then the first best reply, and so on to the end of the game.

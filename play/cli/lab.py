@@ -241,7 +241,8 @@ def _trained(out: str, config: dict[str, Any], last: dict[str, Any], digest: str
 
 
 def _step(what: str, share: float) -> Progress:
-    return Progress(what, detail=f"{share:.0%}" if share else "")
+    phase, _, detail = what.partition(", ")
+    return Progress(phase, detail=", ".join(filter(None, [detail, f"{share:.0%}" if share else ""])))
 
 
 def _games(run: "Run", games: int, metrics: dict[str, Any]) -> Progress:

@@ -22,7 +22,7 @@ class AidedSearch(Search):
     def look(self, x: int, o: int, deadline: float, nodes: float = inf) -> Look:
         """Return what is known of a position by the deadline, and within so many nodes."""
         look = super().look(x, o, deadline - (1 - _ALONE) * max(0.0, deadline - monotonic()), nodes)
-        if look.exact or monotonic() > deadline:
+        if look.exact:
             return look
         draw = self._at_hand.draw(x, o, deadline)
         if draw and self._at_hand.is_certain_of_all(draw):

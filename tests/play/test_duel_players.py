@@ -221,7 +221,9 @@ def test_the_best_searching_player_keeps_a_known_margin_and_else_searches_and_th
         return traps
 
     monkeypatch.setattr(SearchPlayer, "_solved", solved)
-    live: Any = SimpleNamespace(load=lambda: None, keep=keep, think=think, nodes=10_000, game=Duel(3, 3))
+    live: Any = SimpleNamespace(
+        load=lambda: None, wait=lambda: 0.0, keep=keep, think=think, nodes=10_000, game=Duel(3, 3)
+    )
     book: Any = SimpleNamespace(
         traps=SimpleNamespace(best=lambda position, replies: []), scores=SimpleNamespace(of=lambda position: known)
     )

@@ -335,7 +335,7 @@ def test_neither_a_record_nor_the_server_starts_a_program(tmp_path: Path) -> Non
     ran = piped("b2\nquit\n", "resume", "game.txt", "--o", name)
     assert (ran.returncode, ran.stderr) == (0, "")
     desk = Desk(live=True)
-    for ask in (lambda: desk.player(name, FIVE), lambda: desk.choice("9,9,5", ".........", name, "1")):
+    for ask in (lambda: desk.player(name, FIVE), lambda: desk.choice("9,9,5", "81", name, "1")):
         with pytest.raises(PlayerError, match="not served"):
             ask()
 

@@ -102,10 +102,10 @@ def test_the_json_of_a_grade_says_what_the_text_and_python_say(player: str, besi
 
 
 def test_progress_is_said_through_a_pipe(play: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("play.cli.lab._SAID_AGAIN", -1.0)
+    monkeypatch.setattr("solver.cli.progress_line._SAID_AGAIN", -1.0)
     said = play("grade", "lab:FirstCell", *THREE, "--live").err.splitlines()
     assert "value as X..." in said
-    assert any(re.fullmatch(r"value as O, ply \d: \d+ %", line) for line in said) or "value as O, ply 1..." in said
+    assert any(re.fullmatch(r"value as O\.\.\. ply \d(, \d+%)?", line) for line in said)
 
 
 @pytest.mark.parametrize(("asked", "count"), [("all", 4_520), ("canonical", 627), ("300", 300), ("5", 5)])

@@ -23,13 +23,13 @@ def test_the_moves_are_listed_three_a_row(three: Screen) -> None:
 
 
 def test_who_resigns_leaves_and_the_others_play_on(three: Screen) -> None:
-    three.press(*"a1", *"b1", "x").until("Z has left. X to move.", "Z a person, has left")
+    three.press(*"a1", *"b1", "x", "x").until("Z has left. X to move.", "Z a person, has left")
     three.press(*"a2", *"b2", *"a3").until("X has won: X completed a line.", "1 X won")
     three.press("u", "u", "u", "u").until("Z to move.", without=["has left"])
 
 
 def test_the_last_one_left_wins(three: Screen) -> None:
-    three.press("x", "x").until("Z has won: the others have left.")
+    three.press("x", "x", "x", "x").until("Z has won: the others have left.")
 
 
 @pytest.mark.parametrize(("key", "told"), [("s", "Only games of two sides have an oracle, and 3p:4,4,3 has 3: its"),
