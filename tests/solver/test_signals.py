@@ -19,7 +19,7 @@ from solver.cli.signals import Terminated, interruptible
 BIN = Path(sys.executable).parent
 LINES = {signal.SIGINT: "Interrupted.\n", signal.SIGTERM: "Terminated.\n"}
 COMMANDS = {
-    "query": ["ttt4-query", "25", "--game", "5,5,4", "--live", "--time", "60"],
+    "query": ["ttt4-query", "X23O", "--game", "5,5,4", "--live", "--time", "60"],
     "play": ["ttt4-play", "--game", "5,5,4", "--x", "search", "--live", "--time", "60"],
     "build": ["ttt4-solve", "build", "--game", "4,5,4", "--store", "s"],
 }
