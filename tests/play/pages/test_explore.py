@@ -228,7 +228,7 @@ def test_another_game_is_a_choice_away(server: Served, visit: Visit) -> None:
 @slow
 def test_a_game_that_has_no_board_has_nothing_to_explore_and_says_so(server: Served, visit: Visit) -> None:
     page = visit(f"{server.url}/explore/nim:Nim")
-    expect(page.get_by_role("alert")).to_contain_text("nim:Nim is not a game on a board")
+    expect(page.get_by_role("alert")).to_contain_text("nim:Nim: a game without positions to look up")
 
 
 @slow
