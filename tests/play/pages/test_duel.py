@@ -486,6 +486,7 @@ def test_captured_tiles_turn_unless_one_wants_no_motion(seat: Visit) -> None:
     }""")
     moved = "moved.splice(0).filter((name) => ['turn', 'appear'].includes(name))"
     play(page, "a1")
+    page.wait_for_function("() => window.moved.includes('appear')")  # else it may be told of later
     page.emulate_media(reduced_motion="reduce")
     for turning in (False, True):
         page.evaluate(moved)
