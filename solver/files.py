@@ -49,14 +49,15 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 @contextmanager
-def writing_whole(path: str | os.PathLike[str], *, sync: bool = True) -> Iterator[BinaryIO]:
+def writing_whole(path: str | os.PathLike[str], *, sync: bool = True, mode: int = 0o666) -> Iterator[BinaryIO]:
     """Open a file beside `path`, which is given that name at the end; an exception leaves what was there.
 
-    Without `sync`, a power failure may leave a file that is not as it was written.
+    Without `sync`, a power failure may leave a file that is not as it was written. `mode` is that of the new file, less
+    the bits of the umask.
     """
     temporary = temporary_path(path)
     try:
-        with open(temporary, "wb", _BUFFER_BYTES) as file:
+        with open(temporary, "wb", _BUFFER_BYTES, opener=lambda name, flags: os.open(name, flags, mode)) as file:
             yield file
             if sync:
                 file.flush()

@@ -48,6 +48,8 @@ COMMANDS = {
     "arena": (play, "arena --game 2,2,2 --x run:{run} --o random --games 2 --live"),
     "arena of code": (play, "arena --x {name}:f --o random --games 2"),
     "engine": (play, "arena --game 15,15,5 --x gomocup:{name} --o random --games 2"),
+    "matches": (play, "matches import {store}"),
+    "backup": (play, "matches export {store}"),
     "puzzle": (play, "puzzle --game 3,3,3 --store {name} --json"),
     "serve": (play, "serve --store {damaged} --port 0 --host {name}"),
 }

@@ -1,7 +1,6 @@
 """`ttt4-play matches`: check, back up and restore the matches that the server keeps."""
 
 import json
-import os
 from shlex import join
 
 import click
@@ -10,7 +9,8 @@ from play.server.backup import export_matches, import_matches
 from play.server.log_check import Checked, check
 from play.server.log_file import LogFile
 from solver.cli.console import command_errors
-from solver.errors import StoreDamaged, StoreUnwritable, Ttt4Error
+from solver.cli.output import OutputFile, force_option
+from solver.errors import StoreDamaged, Ttt4Error
 from solver.folders import matches_path
 from solver.text import printable
 
@@ -46,16 +46,18 @@ def check_command(as_json: bool) -> None:
 
 @matches.command("export")
 @click.argument("target", metavar="FILE", type=click.Path())
+@force_option
 @command_errors
-def export_command(target: str) -> None:
-    """Write all matches to FILE, a backup that must not exist yet.
+def export_command(target: str, force: bool) -> None:
+    """Write all matches to FILE, a backup.
 
     Keep it as secret as the log: it has every move, the addresses that began the matches, and the keys from which the
     players' links follow, so that these work after an import. Damaged matches are named and left out, and then the
     exit code is 4.
     """
-    file = _opened(create=False)
-    written, damaged = _exported(file, target)
+    backup, file = OutputFile(target, force), _opened(create=False)
+    with backup.writing_secret() as out:
+        written, damaged = export_matches(file, out)
     file.close()
     click.echo(f"Exported {written:,} {_noun(written)} to {printable(target)}. Keep it secret.")
     if damaged:
@@ -89,34 +91,6 @@ def _opened(*, create: bool) -> LogFile:
     if path is None:
         raise Ttt4Error("there is no folder of matches: set HOME or XDG_STATE_HOME")
     return LogFile(path, create=create)
-
-
-def _exported(file: LogFile, target: str) -> tuple[int, list[Ttt4Error]]:
-    """Write a new file, and return when it is on disk; leave none if that fails."""
-    try:
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise StoreUnwritable(f"cannot write {printable(target)!r}: {error.strerror}") from error
-    try:
-        with open(descriptor, "w", encoding="ascii") as out:
-            written, damaged = export_matches(file, out)
-            out.flush()
-            os.fsync(descriptor)
-        _sync_folder(target)
-    except BaseException as error:
-        os.unlink(target)
-        if isinstance(error, OSError):
-            raise StoreUnwritable(f"cannot write {printable(target)!r}: {error.strerror}") from error
-        raise
-    return written, [*damaged]
-
-
-def _sync_folder(path: str) -> None:
-    folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _repair(path: str) -> str:

@@ -2,11 +2,15 @@
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import TextIO
 
 import click
 
 from solver.errors import Ttt4Error
-from solver.files import write_whole
+from solver.files import write_whole, writing_whole
 
 force_option = click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 
@@ -35,12 +39,29 @@ class OutputFile:
 
     def write(self, content: bytes) -> int:
         """Write the whole file or nothing; return how many bytes that is."""
+        with self._errors():
+            write_whole(self.path, content)
+        return len(content)
+
+    @contextmanager
+    def writing_secret(self) -> Iterator[TextIO]:
+        """Open the file for text that only its owner may read; an exception leaves what was there."""
+        path = os.path.realpath(self.path)
+        with self._errors():
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with writing_whole(path, mode=0o600) as file:
+                text = TextIOWrapper(file, "ascii")
+                yield text
+                text.detach()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Look once more whether the file may be written, and turn errors of the system into OutputError."""
         self._require()
         try:
-            write_whole(self.path, content)
+            yield
         except OSError as error:
             raise OutputError(f"cannot write {self.path!r}: {error.strerror}") from error
-        return len(content)
 
     def _require(self) -> None:
         try:

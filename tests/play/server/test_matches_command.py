@@ -110,11 +110,20 @@ def test_an_import_changes_no_match_that_is_there(run: Run, played: tuple[Path, 
 
 def test_a_backup_replaces_no_file(run: Run, played: tuple[Path, list[Any]], tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
-    for target in (tmp_path / "mine", tmp_path, tmp_path / "none" / "backup"):
+    for target, why in ((tmp_path / "mine", "exists: name another file"), (tmp_path, "not a regular file")):
         ran = run("export", target)
-        assert (ran.returncode, ran.stdout) == (1, "")
-        assert ran.stderr.startswith(f"Error: cannot write '{target}'")
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert why in ran.stderr
     assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_backup_that_is_forced_over_a_file_is_for_its_owner_alone(
+    run: Run, played: tuple[Path, list[Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "mine").write_text("mine")
+    assert run("export", tmp_path / "mine", "--force").returncode == 0
+    assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o600
+    assert run("import", tmp_path / "mine").stdout == "Added 0 matches; 3 already there.\n"
 
 
 def test_a_backup_that_cannot_be_written_whole_is_not_left_there(
