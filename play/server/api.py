@@ -15,7 +15,8 @@ from play.server.events import Streams
 from play.server.games import GameList, game_facts, wide_facts
 from play.server.live import LiveMatch
 from play.server.lookup import Lookup
-from play.server.matches import Matches, has_searcher
+from play.server.machine import has_searcher
+from play.server.matches import Matches
 from play.server.operations import Reply, Request
 from play.server.problems import Headers, Problem
 from play.server.requests import LONGEST_SEED, Batch, Begin, MoveStep, Step, Undo, decoded, read_body

@@ -14,7 +14,8 @@ from play.match import MOVED, Match
 from play.server.allowance import BEGIN, LOOKUP, SEARCH, charge, require_affordable
 from play.server.api import Api
 from play.server.live import LiveMatch
-from play.server.matches import no_match, searches
+from play.server.machine import searches
+from play.server.matches import no_match
 from play.server.operations import Reply, Request
 from play.server.problems import Problem
 from play.server.requests import AskMachine, PlaceTile, StartGame, StartPvAI, decoded, read_body

@@ -22,6 +22,7 @@ from play.server.fair_queue import MOST_WAITING
 from play.server.live import LiveMatch
 from play.server.log import Crowded, Log
 from play.server.log_rows import ID_BYTES, MatchDamaged
+from play.server.machine import Machine, searches
 from play.server.problems import Problem, as_problem
 from play.server.retention import MOST_MATCHES
 from play.server.seats import KEY_BYTES, rematch_of
@@ -30,7 +31,6 @@ from play.session import Session
 from solver.advice import with_advice
 from solver.errors import Ttt4Error
 from solver.games.rules import Rules, set_up
-from solver.games.wide import WideRules
 
 MOST_EVENTS = 2_500
 """How many events a match may have, not counting its last: a game of 400 cells, taken back five times over."""
@@ -48,35 +48,6 @@ _WATCHED = 0.25
 """How often, in seconds, the log is looked at for what other servers wrote."""
 
 _HOUSEKEEPING = 3600.0
-
-
-class Machine:
-    """A machine's seat: the desk chooses its moves, or the worker where there is no store."""
-
-    def __init__(self, matches: "Matches", live: LiveMatch, side: str) -> None:
-        """Sit down on a side of a match."""
-        self._matches = matches
-        self._live = live
-        self._name = live.players[side]
-
-    def choose(self, state: Any) -> int:
-        """Return the move that the player with this name makes; called in a thread of its own."""
-        rules, matches = self._live.rules, self._matches
-        player = matches.desk.behind(self._name)
-        if player is None:
-            raise Problem(503, "failed", f"learner {self._name!r} is not served any more")
-        seed = f"{self._live.name} {self._live.version}"
-        try:
-            if searches(matches.desk, rules, self._name):
-                question = (rules.name, rules.encode(state), player, seed)
-                work = matches.worker.ask(self._live.asker, "choice", *question)
-                asked = asyncio.run_coroutine_threadsafe(work, matches.loop)
-                return rules.read(json.loads(asked.result()))
-            return matches.desk.chosen(rules, state, player, seed)
-        except Ttt4Error:
-            raise
-        except Exception as error:  # this machine's failure, and not the player's, who would forfeit
-            raise Problem(503, "failed", f"no move could be chosen: {error}") from error
 
 
 class Matches:
@@ -224,7 +195,8 @@ class Matches:
 
     def draft(self, live: LiveMatch) -> Session:
         """Return a session on a copy of a match, to try a change on."""
-        return live.draft({side: Machine(self, live, side) for side in live.rules.sides if side not in live.people})
+        machines = [side for side in live.rules.sides if side not in live.people]
+        return live.draft({side: Machine(self.desk, self.worker, self.loop, live, side) for side in machines})
 
     async def _made(
         self, live: LiveMatch, act: Callable[[Session], None], by: str, ident: str | None, event: str,
@@ -378,19 +350,6 @@ class Matches:
             except Exception as error:  # the next time may be better
                 print(f"Error: old matches are still kept: {error}", file=sys.stderr)
             await asyncio.sleep(_HOUSEKEEPING)
-
-
-def has_searcher(desk: Desk, live: LiveMatch) -> bool:
-    """Tell whether some machine in a match has to search."""
-    return any(searches(desk, live.rules, name) for side, name in live.players.items() if side not in live.people)
-
-
-def searches(desk: Desk, rules: Rules[Any], player: str) -> bool:
-    """Tell whether a player of a game has to search for its moves, which takes long."""
-    kind = read_player(player).kind
-    if isinstance(rules, WideRules):
-        return False
-    return kind in ("search", "mcts", "run") or (kind in ("oracle", "first") and desk.stored(rules) is None)
 
 
 def no_match(name: str) -> Problem:
